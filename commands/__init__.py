@@ -1,0 +1,1 @@
+"""What you can do: plain functions that decide and append."""

@@ -1,0 +1,47 @@
+"""The entry points. Nothing heavy is imported before the guard, so Ctrl-C during start-up ends quietly too."""
+
+from __future__ import annotations
+
+import sys
+
+__all__ = ["board", "inbox", "main", "reminders"]
+
+
+def main() -> int:
+    """`mait-code` and `mait`."""
+    return _enter("mait-code", "")
+
+
+def board() -> int:
+    """`mc-tool-board`: the same commands as `mait-code board`."""
+    return _enter("mc-tool-board", "board")
+
+
+def inbox() -> int:
+    """`mc-tool-inbox`: the same commands as `mait-code inbox`."""
+    return _enter("mc-tool-inbox", "inbox")
+
+
+def reminders() -> int:
+    """`mc-tool-reminders`: the same commands as `mait-code reminders`."""
+    return _enter("mc-tool-reminders", "reminders")
+
+
+def _enter(program: str, name: str) -> int:
+    try:
+        from mait_code.commands.cli.frame import Group, Table
+        from mait_code.commands.cli.run import run
+        from mait_code.commands.cli.table import ROOT
+
+        table = ROOT.commands[name] if name else ROOT
+        assert isinstance(table, Table)
+        if program == "mait-code" and sys.argv[0].rpartition("/")[2] == "mait":
+            program = "mait"
+        return run(Group(name or program, table), program, sys.argv[1:], name)
+    except KeyboardInterrupt:
+        sys.stderr.write("mait-code: interrupted\n")
+        return 130
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,123 @@
+"""Every command, the module it lives in and its help line: what `--help` shows and what running one imports.
+
+A help line is the first sentence of the command's docstring without its full stop; a test compares the two.
+"""
+
+from __future__ import annotations
+
+from mait_code.commands.cli.frame import Table
+
+__all__ = ["ROOT"]
+
+BOARD = Table(
+    "Cards on a board: backlog, refined, in progress, in review, done",
+    {
+        "add": ("board:add", "Add a card to the backlog"),
+        "list": ("board:list_cards", "List cards, most urgent first"),
+        "show": ("board:show", "Show one card whole"),
+        "export": ("board:export", "Write cards as Markdown or JSON"),
+        "summary": ("board:summary", "Count the cards of each column"),
+        "move": ("board_moves:move", "Move a card to a column"),
+        "refine": ("board_moves:refine", "Describe a card and move it to refined"),
+        "next": ("board_moves:next_card", "Show or claim the next card to work on"),
+        "complete": ("board_moves:complete", "Move a card to done with a summary"),
+        "archive": ("board_moves:archive", "Put a card away"),
+        "bind": ("board_moves:bind", "Bind a card to this session"),
+        "unbind": ("board_moves:unbind", "Release a card from its session"),
+        "block": ("board_edits:block", "Mark a card as blocked"),
+        "unblock": ("board_edits:unblock", "Take the blocked mark off a card"),
+        "tag": ("board_edits:tag", "Tag a card"),
+        "untag": ("board_edits:untag", "Take a tag off a card"),
+        "ref": Table(
+            "Links and other references of a card",
+            {
+                "add": ("board_edits:ref_add", "Add a reference to a card"),
+                "remove": ("board_edits:ref_remove", "Remove a reference by its position"),
+                "list": ("board_edits:ref_list", "List the references of a card"),
+            },
+        ),
+        "comment": ("board_edits:comment", "Comment on a card"),
+        "edit": ("board_edits:edit", "Change the fields of a card"),
+        "remove": ("board_edits:remove", "Delete a card"),
+        "restore": ("board_edits:restore", "Bring a deleted card back"),
+    },
+    summary="board:overview",
+)
+
+INBOX = Table(
+    "Thoughts captured now, sorted later",
+    {
+        "add": ("inbox:add", "Capture a thought"),
+        "list": ("inbox:list_items", "List what is waiting, oldest first"),
+        "count": ("inbox:count", "Count what is waiting"),
+        "edit": ("inbox:edit", "Change the text of an item"),
+        "done": ("inbox:done", "Mark an item as dealt with"),
+        "triage": ("inbox:triage", "Turn an item into a card or a reminder"),
+        "remove": ("inbox:remove", "Delete an item"),
+        "restore": ("inbox:restore", "Bring an item back"),
+        "drain": ("inbox:drain", "Fetch what was sent from elsewhere"),
+    },
+    summary="inbox:overview",
+)
+
+REMINDERS = Table(
+    "Things to be told about at a time",
+    {
+        "set": ("reminders:set_reminder", "Set a reminder"),
+        "list": ("reminders:list_reminders", "List reminders by due time"),
+        "show": ("reminders:show", "Show one reminder whole"),
+        "check": ("reminders:check", "Print what is overdue"),
+        "snooze": ("reminders:snooze", "Put a reminder off"),
+        "edit": ("reminders:edit", "Change the text or time of a reminder"),
+        "dismiss": ("reminders:dismiss", "Dismiss a reminder"),
+        "remove": ("reminders:remove", "Delete a reminder"),
+        "restore": ("reminders:restore", "Bring a reminder back"),
+    },
+    summary="reminders:overview",
+)
+
+SETTINGS = Table(
+    "Settings: what they are, where each comes from",
+    {
+        "list": ("settings:list_settings", "List every setting with its value and source"),
+        "get": ("settings:get", "Print one setting and its source"),
+        "set": ("settings:set_setting", "Change a setting in settings.toml"),
+        "unset": ("settings:unset", "Return a setting to its default"),
+    },
+    summary="settings:overview",
+)
+
+CONFLICTS = Table(
+    "Fields that two machines changed without knowing of each other",
+    {
+        "list": ("conflicts:list_conflicts", "List open conflicts"),
+        "show": ("conflicts:show", "Show one conflict: who, where and when"),
+        "pick": ("conflicts:pick", "Choose a value and close a conflict"),
+    },
+    summary="conflicts:overview",
+)
+
+ROOT = Table(
+    "A companion for people who work in Claude Code",
+    {
+        "board": BOARD,
+        "inbox": INBOX,
+        "reminders": REMINDERS,
+        "init": ("sync:init", "Make the data directory a git repository, with a remote if you name one"),
+        "sync": ("sync:sync", "Exchange events with the other machines"),
+        "conflicts": CONFLICTS,
+        "undo": ("history:undo", "Take back the last action, or a named one"),
+        "history": ("history:history", "Show every event of one thing"),
+        "log": ("history:log", "Show events as they happened"),
+        "replicas": ("journal:replicas", "List the machines that wrote here"),
+        "verify": ("journal:verify", "Check the journal and the stores"),
+        "rebuild": ("journal:rebuild", "Make the stores again from the journal"),
+        "digest": ("journal:digest", "Print a fingerprint of everything that is known"),
+        "doctor": ("doctor:doctor", "Look for trouble, and repair it if asked"),
+        "settings": SETTINGS,
+        "completion": ("about:completion", "Print a completion script for your shell"),
+        "tour": ("tour:tour", "See two machines disagree and agree again"),
+        "version": ("about:version", "Print the version"),
+    },
+    summary="home:overview",
+)

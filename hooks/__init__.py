@@ -1,0 +1,1 @@
+"""Claude Code's hooks: its payloads in, our answers out."""

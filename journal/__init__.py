@@ -1,0 +1,1 @@
+"""What happened: events on disk, their order, and how they travel."""

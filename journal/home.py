@@ -1,0 +1,90 @@
+"""Where things live: the data directory (the user's, in git) and this machine's state directory (never committed)."""
+
+from __future__ import annotations
+
+import os
+
+from mait_code.journal.errors import BadInput, DiskRefused
+from mait_code.journal.sha import hex_prefix
+
+PRIVATE_DIRECTORY = 0o700
+PRIVATE_FILE = 0o600
+
+#: The user's own documents: ordinary files that travel with the journal.
+DOCUMENTS = ("soul_document.md", "user_context.md", "communication_style.md", "dashboard.toml")
+
+
+def state_root() -> str:
+    """`$XDG_STATE_HOME/mait-code`, where this machine keeps what is never committed."""
+    base = os.environ.get("XDG_STATE_HOME") or os.path.expanduser("~/.local/state")
+    return os.path.join(base, "mait-code")
+
+
+def default_data_dir() -> str:
+    """The data directory when nothing names another."""
+    return os.path.expanduser("~/.claude/mait-code-data")
+
+
+def make_directory(path: str) -> None:
+    """Create a private directory and its parents. Raises DiskRefused where that cannot be."""
+    try:
+        os.makedirs(path, mode=PRIVATE_DIRECTORY, exist_ok=True)
+    except FileExistsError as error:
+        raise BadInput(f"{path} is a file, not a directory", "name another directory, or move the file away") from error
+    except OSError as error:
+        raise DiskRefused(f"cannot create {path}: {error.strerror}", "check the path and its permissions") from error
+
+
+class Home:
+    """The paths of one data directory and of its state directory. Creates nothing by itself."""
+
+    __slots__ = ("data", "journal", "real", "state")
+
+    def __init__(self, data: str) -> None:
+        self.data = os.path.abspath(os.path.expanduser(data))
+        #: Links resolved: two names of one directory share one state, a copied directory gets its own.
+        self.real = os.path.realpath(self.data)
+        self.journal = os.path.join(self.data, "journal")
+        self.state = os.path.join(state_root(), hex_prefix(os.fsencode(self.real)))
+
+    def in_state(self, name: str) -> str:
+        """A file of the state directory."""
+        return os.path.join(self.state, name)
+
+    def in_data(self, name: str) -> str:
+        """A file of the data directory."""
+        return os.path.join(self.data, name)
+
+    def make(self) -> None:
+        """Create the data, journal and state directories where they are missing."""
+        for path in (self.journal, self.state):
+            if not os.path.isdir(path):
+                make_directory(path)
+
+
+def write_atomically(path: str, content: bytes) -> None:
+    """Replace a file in one step, private to the user. The bytes are on disk before the name points at them."""
+    temporary = f"{path}.{os.getpid()}.tmp"
+    try:
+        handle = os.open(temporary, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, PRIVATE_FILE)
+        try:
+            written = os.write(handle, content)
+            if written != len(content):
+                raise DiskRefused(f"cannot write {path}: the disk took only part of it", "free some space and try again")
+            os.fsync(handle)
+        finally:
+            os.close(handle)
+        os.replace(temporary, path)
+    except OSError as error:
+        _discard(temporary)
+        raise DiskRefused(f"cannot write {path}: {error.strerror}", "check free space and permissions") from error
+    except DiskRefused:
+        _discard(temporary)
+        raise
+
+
+def _discard(path: str) -> None:
+    try:
+        os.unlink(path)
+    except FileNotFoundError:
+        return

@@ -1,0 +1,34 @@
+"""The journal of one data directory: who writes, and the way in to writing."""
+
+from __future__ import annotations
+
+from mait_code.journal.home import Home
+from mait_code.journal.lock import COMMAND_WAIT, HOOK_WAIT
+from mait_code.journal.writing import Writer
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from mait_code.journal.writing import SeesHeads
+
+
+class Journal:
+    """One journal, as one process uses it. `actor` and `session` go into every event it writes.
+
+    `label` names the replica should this process be the one that makes it.
+    """
+
+    __slots__ = ("actor", "home", "label", "session")
+
+    def __init__(self, home: Home, actor: str = "me", session: str = "", label: str = "") -> None:
+        self.home = home
+        self.actor = actor
+        self.session = session
+        self.label = label
+
+    def writing(self, *stores: SeesHeads, wait: float = COMMAND_WAIT) -> Writer:
+        """A block that decides and appends one action. Waits for the lock up to `wait` seconds, else raises Busy."""
+        return Writer(self, stores, wait, spools=False, durable=True)
+
+    def writing_from_hook(self, *stores: SeesHeads) -> Writer:
+        """The same for a hook: waits 200 ms, then leaves the action in the spool; does not wait for the disk."""
+        return Writer(self, stores, HOOK_WAIT, spools=True, durable=False)

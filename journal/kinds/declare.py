@@ -1,0 +1,133 @@
+"""How a kind is declared: fields with checks, and the registers an event of it writes."""
+
+from __future__ import annotations
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from typing import Any
+
+    Data = dict[str, Any]
+    Check = Callable[[Any], bool]
+    Writes = list[tuple[str, Any]]
+
+
+class Field:
+    """One field of a kind: a check on its value, and whether it must be there. `what` is used in messages."""
+
+    __slots__ = ("check", "required", "what")
+
+    def __init__(self, what: str, check: Check, required: bool = True) -> None:
+        self.what = what
+        self.check = check
+        self.required = required
+
+    def optional(self) -> Field:
+        """The same field, which may be absent or null."""
+        check = self.check
+        return Field(self.what, lambda value: value is None or check(value), required=False)
+
+
+def _name(value: Any) -> bool:
+    return type(value) is str and 0 < len(value) <= 200
+
+
+TEXT = Field("text", lambda value: type(value) is str)
+#: An open enumeration (a column, a priority): newer programs may know more values than this one.
+NAME = Field("a name of 1 to 200 characters", _name)
+NUMBER = Field("a whole number from 1", lambda value: type(value) is int and 1 <= value < 2**53)
+OBJECT = Field("an object", lambda value: type(value) is dict)
+
+
+def register_of(*names: str) -> Field:
+    """The name of a register that may be reopened: one of `names`, or one that begins with a name ending in a colon."""
+    prefixes = tuple(name for name in names if name.endswith(":"))
+
+    def check(value: Any) -> bool:
+        return _name(value) and (value in names or value.startswith(prefixes))
+
+    return Field("a register that can be reopened", check)
+
+
+class Kind:
+    """A kind of event. `entity` is the type its entities have; `writes` lists the registers an event of it sets."""
+
+    __slots__ = ("_required", "_writes", "creates", "entity", "fields", "name", "upcasts", "version")
+
+    def __init__(
+        self,
+        name: str,
+        version: int,
+        fields: dict[str, Field],
+        *,
+        entity: str,
+        writes: Callable[[str, Data], Writes] | None = None,
+        creates: bool = False,
+        upcasts: dict[int, Callable[[Data], Data]] | None = None,
+    ) -> None:
+        self.name = name
+        self.version = version
+        self.fields = fields
+        self.entity = entity
+        self.creates = creates
+        self.upcasts = upcasts or {}
+        self._writes = writes
+        self._required = [key for key, field in fields.items() if field.required]
+
+    def fault(self, data: Data) -> str:
+        """Why `data` is not this kind's, or an empty string. Unknown fields are no fault."""
+        for key in self._required:
+            if key not in data:
+                return f"data.{key} is missing"
+        fields = self.fields
+        for key, value in data.items():
+            field = fields.get(key)
+            if field is not None and not field.check(value):
+                return f"data.{key} is not {field.what}"
+        return ""
+
+    def writes(self, event_id: str, data: Data) -> Writes:
+        """The (register, value) pairs an event sets. By default every declared field present is a register."""
+        if self._writes is not None:
+            return self._writes(event_id, data)
+        fields = self.fields
+        return [(key, value) for key, value in data.items() if key in fields]
+
+    def upcast(self, version: int, data: Data) -> Data:
+        """Data of an older version brought to this kind's own."""
+        while version < self.version:
+            data = self.upcasts[version](data)
+            version += 1
+        return data
+
+
+def kind(
+    name: str,
+    version: int = 1,
+    *,
+    entity: str = "",
+    writes: Callable[[str, Data], Writes] | None = None,
+    creates: bool = False,
+    upcasts: dict[int, Callable[[Data], Data]] | None = None,
+    **fields: Field,
+) -> Kind:
+    """Declare a kind. The entity type is the name's first part unless said otherwise."""
+    return Kind(
+        name,
+        version,
+        fields,
+        entity=entity or name.partition(".")[0],
+        writes=writes,
+        creates=creates,
+        upcasts=upcasts,
+    )
+
+
+def nothing(_event_id: str, _data: Data) -> Writes:
+    """For kinds that record a fact and set no register."""
+    return []
+
+
+def deletion(_event_id: str, _data: Data) -> Writes:
+    """For the kinds that delete: `deleted` is a register like any other."""
+    return [("deleted", True)]

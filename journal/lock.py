@@ -1,0 +1,90 @@
+"""Advisory locks between the processes of one machine (`flock`): held by a file descriptor, so a killed holder lets go."""
+
+from __future__ import annotations
+
+import errno
+import fcntl
+import os
+import sys
+import time
+
+from mait_code.journal.errors import Busy, DiskRefused
+from mait_code.journal.home import PRIVATE_FILE
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from types import TracebackType
+
+#: How long a command waits for the append lock, and how long a hook does, in seconds.
+COMMAND_WAIT = 5.0
+HOOK_WAIT = 0.2
+
+
+class Lock:
+    """An exclusive lock on a file of the state directory. `acquire` says whether it was got in time."""
+
+    __slots__ = ("_handle", "path")
+
+    def __init__(self, path: str) -> None:
+        self.path = path
+        self._handle = -1
+
+    def acquire(self, wait: float) -> bool:
+        """Take the lock within `wait` seconds. A read-only state directory raises DiskRefused."""
+        try:
+            handle = os.open(self.path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, PRIVATE_FILE)
+        except OSError as error:
+            raise DiskRefused(f"cannot open {self.path}: {error.strerror}", "check free space and permissions") from error
+        deadline = time.monotonic() + wait
+        pause = 0.001
+        while True:
+            try:
+                fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            except OSError as error:
+                if error.errno not in (errno.EAGAIN, errno.EACCES, errno.EINTR):
+                    os.close(handle)
+                    raise DiskRefused(f"cannot lock {self.path}: {error.strerror}", "use a file system with locks") from error
+                left = deadline - time.monotonic()
+                if left <= 0:
+                    os.close(handle)
+                    return False
+                time.sleep(min(pause, left))
+                pause = min(pause * 1.5, 0.02)
+                continue
+            except BaseException:
+                os.close(handle)
+                raise
+            self._handle = handle
+            return True
+
+    def name_holder(self) -> None:
+        """Leave our process id in the file, so that whoever waits can be told who holds it. Best effort: a full disk
+        must not stop a writer that only wanted to say its name."""
+        try:
+            os.pwrite(self._handle, f"{os.getpid():<20d}\n".encode(), 0)
+        except OSError as error:
+            if error.errno not in (errno.ENOSPC, errno.EDQUOT):
+                raise
+
+    def holder(self) -> str:
+        """Who left its name in the lock file, as words for a message."""
+        try:
+            with open(self.path, "rb") as file:
+                pid = file.read(20).strip().decode("ascii", "replace")
+        except OSError:
+            return "another process"
+        return f"process {pid}" if pid.isdigit() else "another process"
+
+    def release(self) -> None:
+        """Let go. Calling it twice does no harm."""
+        if self._handle >= 0:
+            os.close(self._handle)
+            self._handle = -1
+
+    def __enter__(self) -> Lock:
+        if not self.acquire(COMMAND_WAIT):
+            raise Busy(f"{self.path} is held by {self.holder()}", "try again when it has ended")
+        return self
+
+    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None) -> None:
+        self.release()

@@ -1,0 +1,369 @@
+"""Appending: one action is one write, decided and written under one lock.
+
+    with journal.writing(store) as writer:     # catch up; lock; catch up the difference
+        state = store.state(card)              # decide on what is true now
+        writer.append("card.moved", card, column="done")
+    # written, unlocked, then on the disk
+
+Leaving the block writes; leaving it by an exception writes nothing. Nobody may print success before the block is left.
+"""
+
+from __future__ import annotations
+
+import errno
+import os
+
+import orjson
+
+from mait_code.journal import clock, replica, segments, spool
+from mait_code.journal.errors import BadInput, Busy, DiskRefused
+from mait_code.journal.event import LONGEST_LINE, Bad, Event, parse
+from mait_code.journal.home import PRIVATE_FILE, Home, make_directory, write_atomically
+from mait_code.journal.ids import derived_replica, new_entity, new_event_id
+from mait_code.journal.kinds import KINDS
+from mait_code.journal.lock import Lock
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+    from types import TracebackType
+    from typing import Any, Protocol
+
+    from mait_code.journal.event import Sees
+    from mait_code.journal.journal import Journal
+
+    class SeesHeads(Protocol):
+        """What a writer needs of a store: to catch up, and the heads of an entity's registers."""
+
+        @property
+        def family(self) -> str: ...
+        def catch_up(self, journal: Journal) -> object: ...
+        def heads(self, entity: str) -> dict[str, list[str]]: ...
+        def largest_seen(self) -> str: ...
+
+
+_FULL = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
+
+
+class Writer:
+    """Collects the events of one action. Made by `Journal.writing`, valid inside its block."""
+
+    def __init__(self, journal: Journal, stores: Sequence[SeesHeads], wait: float, spools: bool, durable: bool) -> None:
+        self.journal = journal
+        self.home: Home = journal.home
+        self.stores = {store.family: store for store in stores}
+        self.events: list[Event] = []
+        self.undoes = ""
+        self.spooled = ""
+        self._wait = wait
+        self._spools = spools
+        self._durable = durable
+        self._lock = Lock(self.home.in_state("lock"))
+        self._locked = False
+        self._tail: Tail | None = None
+        #: Heads written earlier in this action: a second write of a register names the first.
+        self._written: dict[str, dict[str, list[str]]] = {}
+
+    def __enter__(self) -> Writer:
+        self.home.make()
+        for store in self.stores.values():
+            store.catch_up(self.journal)
+        self._locked = self._lock.acquire(self._wait)
+        if not self._locked:
+            if self._spools:
+                return self
+            raise Busy(f"the journal is held by {self._lock.holder()}", "try again when it has ended; nothing was written")
+        try:
+            self._lock.name_holder()
+            self._tail = Tail(self.home, self.journal.label)
+            self._drain()
+            for store in self.stores.values():
+                store.catch_up(self.journal)
+            self._tail.lift([store.largest_seen() for store in self.stores.values()])
+        except BaseException:
+            self._close()
+            raise
+        return self
+
+    def append(
+        self,
+        kind: str,
+        entity: str = "",
+        *,
+        sees: Sees | None = None,
+        id: str = "",
+        wall: int | None = None,
+        actor: str = "",
+        **data: Any,
+    ) -> Event:
+        """Add an event to the action. Without `entity` it is a new one; without `sees` it names all present heads.
+
+        `id` and `wall` (microseconds) are for facts from outside, `sees` for undo. Raises BadInput where the data is not
+        the kind's or the line would be longer than 256 KiB.
+        """
+        declared = KINDS[kind]
+        fault = declared.fault(data)
+        if fault:
+            raise BadInput(f"{kind}: {fault}")
+        event = Event()
+        event.kind, event.v, event.data = kind, declared.version, data
+        event.id = id or new_event_id()
+        event.entity = entity or new_entity(declared.entity)
+        event.actor = actor or self.journal.actor
+        event.session = self.journal.session
+        event.tx = self.events[0].id if self.events else event.id
+        event.undoes = self.undoes
+        event.sees = self._sees(event) if sees is None else sees
+        self._stamp(event, clock.wall() if wall is None else wall)
+        self._check(event)
+        self._remember(event)
+        self.events.append(event)
+        return event
+
+    @staticmethod
+    def _check(event: Event) -> None:
+        """Refuse what could not be read back."""
+        try:
+            line = event.line()
+        except (orjson.JSONEncodeError, TypeError) as error:
+            raise BadInput(f"{event.kind}: the text is not valid Unicode", "check the terminal's encoding") from error
+        if len(line) > LONGEST_LINE:
+            raise BadInput(f"{event.kind}: the text is too long for one line of the log (256 KiB)", "split it")
+        result = parse(line)
+        if isinstance(result, Bad):
+            raise BadInput(f"{event.kind}: {result.reason}")
+
+    def _stamp(self, event: Event, wall: int) -> None:
+        if self._tail is not None:
+            self._tail.stamp(event, wall)
+        else:
+            event.at, event.seq, event.replica, event.wall = clock.text(wall), 1, "00000000", ""
+
+    def _sees(self, event: Event) -> Sees:
+        """The heads of every register the event writes, as this machine knows them."""
+        registers = [register for register, _ in event.declared.writes(event.id, event.data)]
+        store = self.stores.get(event.declared.entity)
+        known = store.heads(event.entity) if store is not None else {}
+        known = {**known, **self._written.get(event.entity, {})}
+        sees = {register: known[register] for register in registers if known.get(register)}
+        if "deleted" in registers and event.kind.endswith(".deleted"):
+            every = {head for heads in known.values() for head in heads}
+            if every:
+                sees["*"] = sorted(every)
+        return sees
+
+    def _remember(self, event: Event) -> None:
+        written = self._written.setdefault(event.entity, {})
+        for register, _ in event.declared.writes(event.id, event.data):
+            written[register] = [event.id]
+
+    def _drain(self) -> None:
+        assert self._tail is not None
+        for action in spool.drain(self.home):
+            self._tail.lift([action.seen])
+            events = [_from_draft(draft) for draft in action.drafts]
+            for event in events:
+                self._tail.stamp(event, action.wall)
+            self._tail.write(events)
+
+    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None) -> None:
+        try:
+            if kind is None and self.events:
+                if self._tail is None:
+                    self._spool()
+                else:
+                    self._tail.write(self.events)
+        finally:
+            handles = self._close()
+            for handle in handles:
+                if self._durable and kind is None:
+                    _flush(handle)
+                os.close(handle)
+
+    def _spool(self) -> None:
+        """Leave the action for whoever holds the lock next, with the largest time this process had seen: the clock
+        must be lifted above it when the events get their place."""
+        seen = max((store.largest_seen() for store in self.stores.values()), default="")
+        action = spool.Action(clock.wall(), seen, [_draft(event) for event in self.events])
+        self.spooled = spool.leave(self.home, action)
+
+    def _close(self) -> list[int]:
+        handles = self._tail.handles if self._tail is not None else []
+        if self._tail is not None:
+            self._tail.handles = []
+        self._lock.release()
+        return handles
+
+
+class Tail:
+    """The end of this machine's log, held under the append lock: next `seq` and `at`, and the write itself."""
+
+    def __init__(self, home: Home, label: str = "") -> None:
+        self.home = home
+        self.handles: list[int] = []
+        self._clock = replica.Clock.load(home)
+        identity = replica.load(home)
+        if identity is None:
+            identity = replica.take_new(home)
+            self._clock = replica.Clock.load(home)
+        elif replica.copied(home, identity, self._clock):
+            identity = replica.take_new(home, forked_from=identity.replica)
+            self._clock = replica.Clock.load(home)
+        self.identity = identity
+        self.directory = os.path.join(home.journal, identity.replica)
+        if not os.path.exists(os.path.join(self.directory, "replica.json")):
+            replica.describe(home, identity, label)
+        self._find_end()
+
+    def _find_end(self) -> None:
+        """Continue after the last sound line of our own; the mark counts too, should the file have been damaged."""
+        self.seq = self._clock.mark[4] if self._clock.mark else 0
+        self.own = 0
+        found = segments.in_directory(self.home.journal, self.identity.replica)
+        self.number = int(found[-1][0].partition(".")[0]) if found else 1
+        for name, _status in reversed(found):
+            content = segments.read(os.path.join(self.directory, name)) or b""
+            last = last_event(content, self.identity.replica)
+            if last is not None:
+                self.seq = max(self.seq, last.seq)
+                self.own = clock.micros(last.at)
+                break
+
+    def lift(self, seen: list[str]) -> None:
+        """Raise the clock above what the stores have seen, and remember it for the next writer."""
+        largest = max((clock.micros(at) for at in seen if at), default=0)
+        if largest > self._clock.seen:
+            self._clock.seen = largest
+
+    def stamp(self, event: Event, wall: int) -> None:
+        """Give an event its place: replica, seq, at, and the raw clock where it differs by more than a second."""
+        micros = clock.tick(wall, self.own, self._clock.seen)
+        self.own = micros
+        self.seq += 1
+        event.replica = self.identity.replica
+        event.seq = self.seq
+        event.at = clock.text(micros)
+        event.wall = clock.text(wall) if abs(micros - wall) > clock.SECOND else ""
+
+    def write(self, events: list[Event]) -> None:
+        """Append an action in one write. A disk that takes only part of it is asked to forget that part: nothing half
+        written stays. Raises DiskRefused."""
+        lines = [event.line() for event in events]
+        block = b"\n".join(lines) + b"\n"
+        path, handle, size = self._open()
+        if size and os.pread(handle, 1, size - 1) != b"\n":
+            # Somebody was killed in the middle of a line. It is isolated, never cut: it may be all that is left of it.
+            block = b"\n" + block
+        try:
+            written = os.write(handle, block)
+        except OSError as error:
+            _cut_back(handle, size)
+            raise _refused(path, error) from error
+        if written != len(block):
+            _cut_back(handle, size)
+            raise DiskRefused(f"cannot write {path}: the disk is full", "free some space and try again; nothing was written")
+        self._mark(events[-1], os.path.basename(path), size + len(block) - len(lines[-1]) - 1, len(lines[-1]), lines[-1])
+
+    def _mark(self, last: Event, name: str, offset: int, length: int, line: bytes) -> None:
+        start = line.find(b',"sum":"') + 8
+        self._clock.mark = (name, offset, length, line[start : start + 16].decode("ascii"), last.seq)
+        try:
+            self._clock.store(self.home)
+        except OSError as error:
+            # The events are written and acknowledged; an older mark still points at a line of ours.
+            if error.errno not in _FULL:
+                raise
+
+    def _open(self) -> tuple[str, int, int]:
+        """Open the segment to append to, making the next one where the last is closed."""
+        while True:
+            path = os.path.join(self.directory, segments.name_of(self.number))
+            try:
+                handle = os.open(path, os.O_RDWR | os.O_APPEND | os.O_CREAT | os.O_CLOEXEC | os.O_NOFOLLOW, PRIVATE_FILE)
+            except OSError as error:
+                raise _refused(path, error) from error
+            size = os.fstat(handle).st_size
+            if size < segments.CLOSED_AT:
+                self.handles.append(handle)
+                if size == 0:
+                    self.handles.append(os.open(self.directory, os.O_RDONLY | os.O_CLOEXEC))
+                return path, handle, size
+            os.close(handle)
+            self.number += 1
+
+
+def last_event(content: bytes, of: str = "") -> Event | None:
+    """The last sound line in a segment's bytes, written by replica `of` when given."""
+    end = len(content)
+    while end > 0:
+        start = content.rfind(b"\n", 0, end) + 1
+        if end - start > 2:
+            event = parse(content[start:end])
+            if isinstance(event, Event) and (not of or event.replica == of):
+                return event
+        end = start - 1
+    return None
+
+
+def _cut_back(handle: int, size: int) -> None:
+    # Safe because we hold the append lock and O_APPEND put our bytes at the end.
+    os.ftruncate(handle, size)
+
+
+def _refused(path: str, error: OSError) -> DiskRefused:
+    return DiskRefused(f"cannot write {path}: {error.strerror}", "check free space and permissions; nothing was written")
+
+
+def _flush(handle: int) -> None:
+    """Put a file (or a directory) on the disk. macOS has no fdatasync."""
+    sync = getattr(os, "fdatasync", os.fsync)
+    try:
+        sync(handle)
+    except OSError as error:
+        if error.errno not in (errno.EINVAL, errno.ENOTSUP):
+            raise DiskRefused(f"the disk did not confirm the write: {error.strerror}", "check the disk") from error
+
+
+def _draft(event: Event) -> spool.Draft:
+    """An event as the spool keeps it: everything but its place in the log."""
+    draft: spool.Draft = {
+        "kind": event.kind,
+        "v": event.v,
+        "id": event.id,
+        "entity": event.entity,
+        "actor": event.actor,
+        "session": event.session,
+        "tx": event.tx,
+        "undoes": event.undoes,
+        "sees": event.sees,
+        "data": event.data,
+    }
+    return draft
+
+
+def _from_draft(draft: spool.Draft) -> Event:
+    event = Event()
+    event.kind, event.v, event.id = draft["kind"], draft["v"], draft["id"]
+    event.entity, event.actor, event.data = draft["entity"], draft["actor"], draft["data"]
+    event.session = draft.get("session") or ""
+    event.tx = draft.get("tx") or draft["id"]
+    event.undoes = draft.get("undoes") or ""
+    event.sees = draft.get("sees") or {}
+    event.wall = ""
+    return event
+
+
+def adopt(home: Home, lines: list[bytes]) -> str:
+    """Put lines that lost their file into a directory of their own, byte for byte. Returns its name.
+
+    The name is derived from the lines, so two machines that adopt the same ones write the same file. A directory of
+    adopted lines is never appended to.
+    """
+    content = b"\n".join(lines) + b"\n"
+    name = derived_replica(content)
+    directory = os.path.join(home.journal, name)
+    make_directory(directory)
+    origins = sorted({event.replica for event in map(parse, lines) if isinstance(event, Event)})
+    write_atomically(os.path.join(directory, "replica.json"), orjson.dumps({"adopted_from": origins}) + b"\n")
+    write_atomically(os.path.join(directory, segments.name_of(1)), content)
+    return name

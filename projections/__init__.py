@@ -1,0 +1,1 @@
+"""What is true now: events folded into read stores, and queries over them."""

@@ -1,0 +1,62 @@
+"""What a family of entities adds to the shared fold: derived state, readable rows, and how a register is written back.
+
+A projection is pure: no clock, no I/O, no randomness. The same events give the same state on every machine.
+"""
+
+from __future__ import annotations
+
+from mait_code.journal.event import Event, Future
+from mait_code.projections import register
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+    from typing import Any
+
+    from mait_code.projections.register import State
+
+    Row = tuple[Any, ...]
+
+
+class Projection:
+    """One family. Subclasses say which tables it fills and what it derives."""
+
+    #: First part of the kinds' names, and the type of the entities.
+    family = ""
+    entity = ""
+    #: Table name -> its columns' declarations; the first column is the entity's 12 characters.
+    tables: dict[str, str] = {}
+    #: Further indexes, as SQL.
+    indexes: tuple[str, ...] = ()
+    #: Registers (by the beginning of their name) whose rule names a winner, so that no conflict is listed.
+    settled: tuple[str, ...] = ()
+
+    def fold(self, state: State | None, event: Event) -> State:
+        """The state after one more event, which is later than all the state has seen."""
+        if state is None:
+            state = register.start()
+        if register.apply(state, event):
+            self.derive(state, event)
+        return state
+
+    def derive(self, state: State, event: Event) -> None:
+        """Bring the derived part `x` up to the event just applied."""
+
+    def conflicts(self, state: State) -> list[str]:
+        """The registers in conflict."""
+        return register.conflicts(state, self.settled)
+
+    def number(self, state: State) -> int | None:
+        """The number an entity goes by, where its family numbers them."""
+        return None
+
+    def rows(self, entity: str, state: State) -> Iterable[tuple[str, Row]]:
+        """The readable rows of an entity, each with its table. Deleted entities have none."""
+        raise NotImplementedError
+
+    def inverse(self, name: str, value: Any, event_id: str, state: State) -> tuple[str, dict[str, Any]]:
+        """The kind and data that give register `name` the value it had, for undo and `conflicts pick`."""
+        raise NotImplementedError
+
+
+__all__ = ["Future", "Projection"]

@@ -1,0 +1,41 @@
+"""The inbox: one entity per captured thought."""
+
+from __future__ import annotations
+
+from mait_code.projections import register
+from mait_code.projections.projection import Projection
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+    from typing import Any
+
+    from mait_code.projections.projection import Row
+    from mait_code.projections.register import State
+
+
+class Thoughts(Projection):
+    """Folds inbox.* events. `inbox_items` holds what is still to be dealt with, `inbox_done` what became of the rest."""
+
+    family = entity = "inbox"
+    tables = {
+        "inbox_items": "id TEXT PRIMARY KEY, body TEXT NOT NULL, project TEXT, created_at TEXT NOT NULL, newer INTEGER NOT NULL",
+        "inbox_done": "id TEXT PRIMARY KEY, body TEXT NOT NULL, project TEXT, created_at TEXT NOT NULL, outcome TEXT NOT NULL,"
+        " ref TEXT, done_at TEXT NOT NULL",
+    }
+    indexes = ("CREATE INDEX IF NOT EXISTS inbox_items_created ON inbox_items (created_at, id)",)
+
+    def rows(self, entity: str, state: State) -> Iterable[tuple[str, Row]]:
+        body, project = register.value(state, "body") or "", register.value(state, "project")
+        done = register.value(state, "done")
+        if done:
+            yield "inbox_done", (entity, body, project, state["c"], str(done["outcome"]), done.get("ref"), state["u"])
+        else:
+            yield "inbox_items", (entity, body, project, state["c"], int("n" in state))
+
+    def inverse(self, name: str, value: Any, event_id: str, state: State) -> tuple[str, dict[str, Any]]:
+        if name == "deleted":
+            return ("inbox.deleted", {}) if value else ("inbox.restored", {"register": "deleted"})
+        if name == "done":
+            return ("inbox.done", dict(value)) if value else ("inbox.restored", {"register": "done"})
+        return "inbox.edited", {name: value}

@@ -1,0 +1,331 @@
+"""Where a reminder's time lies: the zone of this machine, the way to UTC, and the way to a person's eyes.
+
+A reminder is stored as a *nominal* time and the name of an IANA zone, never as UTC: "9:00 in Berlin" stays 9:00 when the
+rules for summer time change. A nominal time is exactly `YYYY-MM-DDTHH:MM` (16 characters), or `YYYY-MM-DDTHH:MM:SS` (19)
+where the seconds are not zero, years 1970 to 8999, so that one moment has one spelling.
+
+Everything here that serves display never raises: an unknown zone is read as UTC and says so, and a time that cannot be
+read counts as long due, as a reminder seen too often is better than one lost.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+from datetime import UTC, datetime, timedelta
+from typing import TYPE_CHECKING
+
+from mait_code.journal.errors import BadInput
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping
+    from datetime import tzinfo
+
+__all__ = [
+    "clock_text", "distance", "find_zone", "is_past", "load_zone", "local_zone", "name_instant", "nominal",
+    "read_nominal", "show", "to_utc", "zone_names",
+]  # fmt: skip
+
+DAY_NAMES = ("Mon", "Tue", "Wed", "Thu", "Fri", "Sat", "Sun")
+MONTH_NAMES = ("Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec")
+EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
+
+_NOMINAL = re.compile(r"[0-9]{4}-[0-9]{2}-[0-9]{2}T[0-9]{2}:[0-9]{2}(?::[0-9]{2})?")
+_ZONE_NAME = re.compile(r"[A-Za-z0-9_+-]{1,32}(?:/[A-Za-z0-9_+-]{1,32}){0,3}")
+_IN_DATABASE = re.compile(r"/zoneinfo(?:\.default|-leaps|-posix)?/(?:posix/|right/)?(.+)\Z")
+_POSIX = re.compile(r"(?:[A-Za-z]{3,8}|<[A-Za-z0-9+-]{3,8}>)([+-]?[0-9]{1,2})(?::([0-9]{2}))?(?::00)?(.*)", re.DOTALL)
+# Names that a machine may hold as files but that say nothing to another machine.
+_NOT_NAMES = frozenset({"localtime", "posixrules", "Factory", "posix", "right"})
+_UTC_ALIASES = frozenset({"Etc/UTC", "Etc/UCT", "Etc/Universal", "Etc/Zulu", "UCT", "Universal", "Zulu"})
+# A rule without a name (TZ="CET-1CEST,M3.5.0,...", a copied /etc/localtime): the best known zone that follows it.
+_BY_RULE = {
+    "GMT0BST": "Europe/London", "WET0WEST": "Europe/Lisbon", "IST-1GMT0": "Europe/Dublin", "CET-1CEST": "Europe/Berlin",
+    "EET-2EEST": "Europe/Athens", "EST5EDT": "America/New_York", "CST6CDT": "America/Chicago",
+    "MST7MDT": "America/Denver", "PST8PDT": "America/Los_Angeles", "AKST9AKDT": "America/Anchorage",
+    "AST4ADT": "America/Halifax", "AEST-10AEDT": "Australia/Sydney", "NZST-12NZDT": "Pacific/Auckland",
+}  # fmt: skip
+_loaded: dict[str, tzinfo | None] = {"UTC": UTC}
+
+
+# --- nominal times -----------------------------------------------------------------------------------------------
+
+
+def nominal(wall: datetime) -> str:
+    """The one spelling of a wall-clock time; a zone or microseconds on `wall` are dropped."""
+    return wall.replace(tzinfo=None).isoformat(timespec="seconds" if wall.second else "minutes")
+
+
+def read_nominal(text: str) -> datetime:
+    """The naive wall-clock time that `text` spells. BadInput unless it is exactly a nominal time."""
+    if isinstance(text, str) and _NOMINAL.fullmatch(text):
+        try:
+            wall = datetime.fromisoformat(text)
+        except ValueError:
+            wall = None
+        if wall is not None and 1970 <= wall.year <= 8999 and nominal(wall) == text:
+            return wall
+    raise BadInput("not a reminder's time (YYYY-MM-DDTHH:MM, years 1970 to 8999)")
+
+
+def to_utc(text: str, zone: str) -> datetime:
+    """The moment of a nominal time in `zone`, aware, in UTC. Never raises.
+
+    A time skipped when clocks go forward means the moment as far past the change (02:30 becomes 03:30); one that occurs
+    twice means the first (both are what PEP 495 gives for fold=0). An unknown zone counts as UTC, an unreadable time as 1970.
+    """
+    try:
+        wall = read_nominal(text)
+    except BadInput:
+        return EPOCH
+    return wall.replace(tzinfo=load_zone(zone) or UTC).astimezone(UTC)
+
+
+def is_past(text: str, zone: str, now: datetime) -> bool:
+    """Whether the nominal time has come. No zone is looked up where no zone on earth could change the answer."""
+    try:
+        apart = read_nominal(text) - now.astimezone(UTC).replace(tzinfo=None)
+    except BadInput:
+        return True
+    if abs(apart) > timedelta(hours=42):  # offsets lie within 16 h, a skipped calendar day adds 24
+        return apart < timedelta(0)
+    return to_utc(text, zone) <= now
+
+
+def name_instant(instant: datetime, zone: str, seconds: bool = False) -> tuple[str, str]:
+    """(nominal, zone) for a moment, rounded up to the minute (or second), so that a timer is never early.
+
+    In the hour that occurs twice a wall clock cannot name the second pass: that moment is named in UTC.
+    """
+    step = timedelta(seconds=1) if seconds else timedelta(minutes=1)
+    moment = instant.astimezone(UTC)
+    over = (moment - EPOCH) % step
+    moment = moment - over + (step if over else timedelta(0))
+    here = load_zone(zone)
+    if here is not None:
+        text = nominal(moment.astimezone(here))
+        if to_utc(text, zone) == moment:
+            return text, zone
+    return nominal(moment), "UTC"
+
+
+# --- zones -------------------------------------------------------------------------------------------------------
+
+
+def load_zone(name: str) -> tzinfo | None:
+    """The IANA zone of that name, or None. Loaded once; no other file than the zone's own is opened.
+
+    zoneinfo's own look-up brings importlib.resources, pathlib and tempfile where the system has no zone files; the tzdata
+    package is therefore read as plain files.
+    """
+    if not isinstance(name, str):
+        return None
+    if name not in _loaded:
+        _loaded[name] = _read_zone(name) if _ZONE_NAME.fullmatch(name) and name not in _NOT_NAMES else None
+    return _loaded[name]
+
+
+def _read_zone(name: str) -> tzinfo | None:
+    from zoneinfo import ZoneInfo
+
+    for folder in _zone_folders():
+        path = os.path.join(folder, name)
+        try:
+            with open(path, "rb") as file:
+                return ZoneInfo.from_file(file, key=name)
+        except (OSError, ValueError):
+            continue  # not there, a directory, or no zone file: the next folder may have it
+    return None
+
+
+def _zone_folders() -> Iterator[str]:
+    import zoneinfo
+
+    yield from zoneinfo.TZPATH
+    package = _tzdata_folder()
+    if package:
+        yield os.path.join(package, "zoneinfo")
+
+
+def _tzdata_folder() -> str:
+    try:
+        import tzdata  # type: ignore[import-untyped, import-not-found, unused-ignore]
+    except ImportError:
+        return ""
+    return os.path.dirname(tzdata.__file__ or "")
+
+
+def find_zone(text: str) -> str | None:
+    """The zone a person means by `text`, in any case ("europe/berlin" is "Europe/Berlin"), or None."""
+    wanted = text.lower()
+    for name in zone_names():
+        if name.lower() == wanted:
+            return name
+    return text if load_zone(text) is not None else None
+
+
+def zone_names() -> list[str]:
+    """Every zone name of the tzdata package, or of the system where that is missing."""
+    try:
+        with open(os.path.join(_tzdata_folder(), "zones"), encoding="ascii") as file:
+            return file.read().split()
+    except OSError:
+        from zoneinfo import available_timezones
+
+        return sorted(available_timezones())
+
+
+def local_zone(environ: Mapping[str, str] | None = None, etc: str = "/etc") -> str:
+    """The IANA name of this machine's zone; "UTC" where nothing names one.
+
+    TZ decides alone where it is set, as for every other program. Otherwise the target of /etc/localtime does (Linux and
+    macOS), and where that is a copied file the name in /etc/timezone, if it agrees with it.
+    """
+    tz = (os.environ if environ is None else environ).get("TZ")
+    if tz is not None:
+        return _from_tz(tz)
+    link = os.path.join(etc, "localtime")
+    named = _in_database(link)
+    if named:
+        return named
+    written = _from_timezone_file(os.path.join(etc, "timezone"))
+    if os.path.isfile(link):
+        return _from_copied_file(link, written)
+    return written or "UTC"
+
+
+def _known(name: str) -> str | None:
+    if name in _UTC_ALIASES:
+        return "UTC"
+    return name if load_zone(name) is not None else None
+
+
+def _from_tz(tz: str) -> str:
+    value = tz[1:] if tz.startswith(":") else tz
+    if os.path.isabs(value):
+        return _in_database(value) or (_from_copied_file(value, None) if os.path.isfile(value) else "UTC")
+    return _known(value) or _from_posix(value) or "UTC"
+
+
+def _in_database(path: str) -> str | None:
+    """The zone named by a path in a zone database, followed link by link: the first link keeps the name that was chosen."""
+    for _ in range(8):
+        found = _IN_DATABASE.search(path)
+        named = _known(found.group(1)) if found else None
+        if named:
+            return named
+        try:
+            path = os.path.normpath(os.path.join(os.path.dirname(path), os.readlink(path)))
+        except (OSError, ValueError):
+            return None
+    return None
+
+
+def _from_timezone_file(path: str) -> str | None:
+    try:
+        with open(path, encoding="ascii", errors="replace") as file:
+            lines = file.read(4096).splitlines()
+    except OSError:
+        return None
+    words = [line.strip() for line in lines if line.strip() and not line.startswith("#")]
+    return _known(words[0]) if words else None
+
+
+def _from_copied_file(path: str, written: str | None) -> str:
+    """A zone file that is no link holds rules without a name: /etc/timezone's name if it has them, else a zone that has."""
+    from zoneinfo import ZoneInfo
+
+    try:
+        with open(path, "rb") as file:
+            rules: tzinfo = ZoneInfo.from_file(file)
+        with open(path, "rb") as file:
+            footer = file.read(1 << 20).rstrip(b"\n").rpartition(b"\n")[2].decode("ascii", "replace")
+    except (OSError, ValueError):
+        return written or "UTC"
+    zone = load_zone(written) if written else None
+    seasons = (datetime(2024, 1, 1), datetime(2024, 7, 1))
+    if written and zone and all(rules.utcoffset(day) == zone.utcoffset(day) for day in seasons):
+        return written
+    return _from_posix(footer) or written or "UTC"
+
+
+def _from_posix(rule: str) -> str | None:
+    """A zone for a POSIX rule such as "CET-1CEST,M3.5.0,M10.5.0/3". Etc/GMT+5 is west of Greenwich, as in POSIX."""
+    for start, name in _BY_RULE.items():
+        if rule == start or rule.startswith(start + ","):
+            return name
+    parts = _POSIX.fullmatch(rule)
+    if not parts or parts.group(2) not in (None, "00") or parts.group(3):
+        return None
+    hours = int(parts.group(1))
+    return _known(f"Etc/GMT{hours:+d}") if hours else "UTC"
+
+
+# --- for people --------------------------------------------------------------------------------------------------
+
+
+def show(text: str, zone: str, now: datetime, local: str) -> str:
+    """A reminder's time as the viewer in zone `local` lives it: "Fri 4 Dec 17:00 CET (in 3 days)". Never raises.
+
+    Where the reminder's own zone has another clock then, that is shown too; a time skipped by a change of the clocks and a
+    zone that this machine does not know are said in the brackets.
+    """
+    try:
+        wall = read_nominal(text)
+    except BadInput:
+        return f"{_printable(text)} (not a time this version can read)"
+    instant, here = to_utc(text, zone), load_zone(local) or UTC
+    seen, today = instant.astimezone(here), now.astimezone(here)
+    notes = [distance(instant, now, here)]
+    theirs = instant.astimezone(load_zone(zone) or UTC)
+    if theirs.utcoffset() != seen.utcoffset():
+        name = _abbreviation(theirs)
+        day = "" if theirs.date() == seen.date() else _day_text(theirs, today.year) + " "
+        notes.append(f"{day}{clock_text(theirs)} {name}" + ("" if name == zone else f" in {zone}"))
+    if load_zone(zone) is None:
+        notes[1:] = [f"zone {_printable(zone)} is unknown here, read as UTC"]
+    elif theirs.replace(tzinfo=None) != wall:
+        notes.append(f"{clock_text(wall)} is skipped by the clocks that day")
+    return f"{_day_text(seen, today.year)} {clock_text(seen)} {_abbreviation(seen)} ({'; '.join(notes)})"
+
+
+def clock_text(wall: datetime) -> str:
+    """HH:MM, with seconds only where there are any."""
+    return wall.strftime("%H:%M:%S" if wall.second else "%H:%M")
+
+
+def distance(then: datetime, now: datetime, zone: tzinfo = UTC) -> str:
+    """"in 3 days", "25 min ago", "now": minutes and hours as elapsed, from a day on as calendar days in `zone`."""
+    seconds = (then - now).total_seconds()
+    size = abs(seconds)
+    if size < 60:
+        return "now"
+    if size < 86400:
+        hours, minutes = divmod(round(size / 60), 60)
+        if hours >= 3:
+            hours, minutes = round(size / 3600), 0
+        amount = " ".join(part for part in (f"{hours} h" * bool(hours), f"{minutes} min" * bool(minutes)) if part)
+    else:
+        days = abs((then.astimezone(zone).date() - now.astimezone(zone).date()).days)
+        if days < 60:
+            amount = f"{days} day" + "s" * (days != 1)
+        else:
+            amount = f"{round(days / 30.44)} months" if days < 700 else f"{round(days / 365.25)} years"
+    return f"in {amount}" if seconds > 0 else f"{amount} ago"
+
+
+def _day_text(wall: datetime, this_year: int) -> str:
+    year = "" if wall.year == this_year else f" {wall.year}"
+    return f"{DAY_NAMES[wall.weekday()]} {wall.day} {MONTH_NAMES[wall.month - 1]}{year}"
+
+
+def _abbreviation(moment: datetime) -> str:
+    """CET; for the zones that have only numbers, UTC+3 rather than the bare +03."""
+    name = moment.tzname() or "UTC"
+    if name[:1] not in "+-":
+        return name
+    hours, minutes = name[:3], name[3:].replace(":", "")
+    return f"UTC{hours[0]}{int(hours[1:])}" + (f":{minutes}" if minutes else "")
+
+
+def _printable(text: object) -> str:
+    return "".join(c if c.isprintable() else "?" for c in str(text)[:40])

@@ -1,0 +1,62 @@
+"""Every test lives in a home of its own: nothing of the user's is read or written."""
+
+from __future__ import annotations
+
+import json
+import os
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+from mait_code.commands.cli.frame import Group
+from mait_code.commands.cli.run import run
+from mait_code.commands.cli.table import ROOT
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from pathlib import Path
+
+
+@pytest.fixture(autouse=True)
+def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A private home directory with everything under it; returned as a path."""
+    for name in [name for name in os.environ if name.startswith(("MAIT_CODE_", "XDG_", "GIT_", "CLAUDE"))]:
+        monkeypatch.delenv(name)
+    for name in ("NO_COLOR", "FORCE_COLOR"):
+        monkeypatch.delenv(name, raising=False)
+    private = tmp_path / "home"
+    private.mkdir()
+    monkeypatch.setenv("HOME", str(private))
+    monkeypatch.setenv("XDG_STATE_HOME", str(private / "state"))
+    monkeypatch.setenv("XDG_CONFIG_HOME", str(private / "config"))
+    monkeypatch.setenv("MAIT_CODE_DATA_DIR", str(private / "data"))
+    monkeypatch.setenv("TZ", "UTC")
+    return private
+
+
+@dataclass(frozen=True)
+class Result:
+    """What one command line did."""
+
+    code: int
+    out: str
+    err: str
+
+    @property
+    def json(self) -> Any:
+        """stdout as JSON; an error here means that something else was printed too."""
+        return json.loads(self.out)
+
+
+@pytest.fixture
+def cli(capsys: pytest.CaptureFixture[str]) -> Callable[..., Result]:
+    """Run a `mait-code` command line in this process: cli("board", "add", "x")."""
+
+    def call(*arguments: str) -> Result:
+        capsys.readouterr()
+        code = run(Group("mait-code", ROOT), "mait-code", arguments)
+        captured = capsys.readouterr()
+        return Result(code, captured.out, captured.err)
+
+    return call

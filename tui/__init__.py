@@ -1,0 +1,1 @@
+"""Screens over projections; every change goes through commands."""
