@@ -3,8 +3,8 @@
 A line holds when, which command, how long, how it ended and in which process. Never what a user typed or stored: no
 arguments, titles, queries or paths. A log that cannot be written never fails a command.
 
-Many processes write at once: a line is one append, and the file is put aside by whoever first finds that it was begun on
-another day (UTC). A writer that had it open then adds to the file that was put aside, and nothing is lost.
+Many processes write at once: a line is one append, and the file is put aside by whoever first finds that it was begun
+on another day (UTC). A writer that had it open then adds to the file that was put aside, and nothing is lost.
 """
 
 from __future__ import annotations
@@ -42,7 +42,7 @@ def record(command: str, seconds: float, outcome: str, code: int, error_type: st
         return
     now = time.time()
     stamp = f"{time.strftime('%Y-%m-%dT%H:%M:%S', time.gmtime(now))}.{int(now % 1 * 1000):03d}Z"
-    # Every value is a number or a name of ours: the line needs no JSON library, which would cost more than all the rest.
+    # Every value is a number or a name of ours: the line needs no JSON library, which would cost more than the rest.
     line = (
         f'{{"ts":"{stamp}","level":"{level}","command":"{command}","duration_ms":{seconds * 1000:.1f},'
         f'"outcome":"{outcome}","exit":{code},"error":"{error_type}","pid":{os.getpid()}}}\n'

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import os
 import sys
-from typing import IO, TYPE_CHECKING, Any, Final
+from typing import IO, TYPE_CHECKING, Any, Final, Self
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -69,8 +69,8 @@ class Styled(str):
 def make_streams_safe() -> None:
     """Make writing succeed whatever the locale: UTF-8 out, and no character that cannot be encoded.
 
-    A standard stream that the caller closed is opened on the null device: otherwise the next file opened would get its number, and
-    whatever a child process prints would end up inside that file.
+    A standard stream that the caller closed is opened on the null device: otherwise the next file opened would get its
+    number, and whatever a child process prints would end up inside that file.
     """
     while sys.stdin is None or sys.stdout is None or sys.stderr is None:
         number = os.open(os.devnull, os.O_RDWR)
@@ -162,7 +162,11 @@ class Output:
 
     def error(self, message: str, hint: str = "") -> None:
         """What failed, and on a second line what to do about it, both on stderr."""
-        sys.stdout.flush()
+        try:
+            sys.stdout.flush()
+        except OSError:
+            # Data that cannot be written is reported by whoever flushes last; it must not swallow this message.
+            pass
         self._say(_paint("mait-code: ", ("red",), self._stderr_colour) + visible(message))
         if hint:
             self._say(_paint("hint: ", ("dim",), self._stderr_colour) + visible(hint))
@@ -202,7 +206,7 @@ class Progress:
         self._after = after
         self._drawn = False
 
-    def __enter__(self) -> Progress:
+    def __enter__(self) -> Self:
         if self._shown:
             import time
 

@@ -1,7 +1,7 @@
 """Settings: one registry of keys, and where each value comes from.
 
-A value is the environment's (`MAIT_CODE_` and the key in capitals), else that of `settings.toml`, else the default. What is
-wrong costs itself only: an unusable value falls back for its own key, an unreadable line for its own line, and
+A value is the environment's (`MAIT_CODE_` and the key in capitals), else that of `settings.toml`, else the default.
+What is wrong costs itself only: an unusable value falls back for its own key, an unreadable line for its own line, and
 `problems` names both. Where there is no file none of the TOML machinery is loaded.
 """
 
@@ -124,7 +124,7 @@ class Setting:
         return os.path.expanduser(raw) if self.kind == "path" else raw
 
     def _in_range(self, parsed: Value) -> bool:
-        if isinstance(parsed, str) or isinstance(parsed, bool):
+        if isinstance(parsed, (str, bool)):
             return True
         return (self.low is None or parsed >= self.low) and (self.high is None or parsed <= self.high)
 
@@ -181,12 +181,13 @@ class Resolved:
 class Contents:
     """What `settings.toml` holds: raw values by key with their line, the [env] table, and what could not be read."""
 
-    __slots__ = ("env", "lines", "problems", "values")
+    __slots__ = ("env", "lines", "problems", "unknown", "values")
 
     def __init__(self) -> None:
         self.values: dict[str, object] = {}
         self.lines: dict[str, int] = {}
         self.env: dict[str, str] = {}
+        self.unknown: list[str] = []
         self.problems: list[Problem] = []
 
 
@@ -283,7 +284,7 @@ def extra_environment() -> dict[str, str]:
 
 
 def problems(keys: Iterable[str] | None = None) -> list[Problem]:
-    """Everything in the environment and the file that is not used as written: of some keys, or of all and the file itself."""
+    """What the environment and the file say that is not used: about some keys, or about all and the file itself."""
     found = [] if keys is not None else list(contents().problems)
     for key in _BY_KEY if keys is None else keys:
         problem = resolve(key).problem

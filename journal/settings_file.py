@@ -97,6 +97,7 @@ def _sort(path: str, text: str, document: dict[str, Any], contents: Contents) ->
             contents.lines[key] = line
         else:
             # Kept in the file: it may be a newer version's.
+            contents.unknown.append(key)
             contents.problems.append(Problem(f"{path}:{line}", f"there is no setting {key!r}", key))
 
 

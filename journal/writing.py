@@ -106,7 +106,7 @@ class Writer:
         if fault:
             raise BadInput(f"{kind}: {fault}")
         event = Event()
-        event.kind, event.v, event.data = kind, declared.version, data
+        event.kind, event.v, event.data, event.declared = kind, declared.version, data, declared
         event.id = id or new_event_id()
         event.entity = entity or new_entity(declared.entity)
         event.actor = actor or self.journal.actor
@@ -344,6 +344,7 @@ def _draft(event: Event) -> spool.Draft:
 def _from_draft(draft: spool.Draft) -> Event:
     event = Event()
     event.kind, event.v, event.id = draft["kind"], draft["v"], draft["id"]
+    event.declared = KINDS[event.kind]
     event.entity, event.actor, event.data = draft["entity"], draft["actor"], draft["data"]
     event.session = draft.get("session") or ""
     event.tx = draft.get("tx") or draft["id"]

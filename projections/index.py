@@ -7,8 +7,6 @@ is folded.
 
 from __future__ import annotations
 
-import gc
-
 import orjson
 
 from mait_code.journal.event import Bad, Event, parse
@@ -26,8 +24,6 @@ if TYPE_CHECKING:
 
 #: A place is the segment's key and the offset in the file: 2**36 bytes are more than any segment holds.
 OFFSET_BITS = 36
-#: An empty store that gets at least this many events builds its indexes afterwards.
-BULK = 2000
 
 
 class Index:
@@ -49,6 +45,9 @@ class Index:
         "CREATE INDEX IF NOT EXISTS events_id ON events (id)",
     )
 
+    #: Tables whose rows are known by their place in the journal.
+    PLACED: tuple[str, ...] = ("events",)
+
     def __init__(self, db: apsw.Connection, projection: Projection) -> None:
         self.db = db
         self.projection = projection
@@ -56,7 +55,11 @@ class Index:
         self._new: list[tuple[int, bytes, Event]] = []
         self._dropped: dict[str, bytes] = {}
         self._refold: set[str] = set()
-        self._base = 0
+        self._key = 0
+        #: Whether the store is empty and its indexes are built after the first flush.
+        self.bulk = False
+        #: Index statements that a bulk fold still owes.
+        self.later: list[str] = []
 
     @property
     def waiting(self) -> int:
@@ -66,27 +69,29 @@ class Index:
     def open(self, change: Change) -> None:
         """Begin adding lines of a segment; what was folded of it goes first when its beginning has changed."""
         cursor = change.cursor
+        self._key = cursor.key
         if cursor.key < 0:
             self.db.execute(
                 "INSERT INTO segments (directory, name, size, digest, lines, total, modified) VALUES (?, ?, 0, '', 0, -1, -1)",
                 (cursor.directory, cursor.name),
             )
-            cursor.key = self.db.last_insert_rowid()
+            self._key = self.db.last_insert_rowid()
         elif change.reset:
             self._drop_events(cursor.key)
-        self._base = cursor.key << OFFSET_BITS
 
-    def add(self, offset: int, line: bytes, event: Event) -> None:
-        """Add one line of the segment just opened."""
-        self._new.append((self._base + offset, line, event))
+    def take(self, offset: int, number: int, line: bytes, event: Event | Bad) -> None:
+        """Take one line of the segment just opened: `number` counts from 1. Bad lines are the business of journal.db."""
+        if isinstance(event, Bad):
+            return
+        self._new.append(((self._key << OFFSET_BITS) + offset, line, event))
         if event.at > self.largest:
             self.largest = event.at
 
     def keep(self, cursor: Cursor) -> None:
-        """Record how far a segment has been read."""
+        """Record how far the segment just opened has been read."""
         self.db.execute(
             "UPDATE segments SET size = ?, digest = ?, lines = ?, total = ?, modified = ? WHERE key = ?",
-            (cursor.size, cursor.digest, cursor.lines, cursor.total, cursor.modified, cursor.key),
+            (cursor.size, cursor.digest, cursor.lines, cursor.total, cursor.modified, self._key),
         )
 
     def drop(self, cursor: Cursor) -> None:
@@ -100,25 +105,23 @@ class Index:
         for id_, entity, line in rows:
             self._dropped[id_] = line
             self._refold.add(entity)
-        self.db.execute("DELETE FROM events WHERE place >= ? AND place < ?", span)
+        for table in self.PLACED:
+            self.db.execute(f"DELETE FROM {table} WHERE place >= ? AND place < ?", span)
 
     # -- folding ------------------------------------------------------------------------------------------------------
+
+    def finish(self) -> int:
+        """The last flush: nothing is owed afterwards."""
+        folded = self.flush()
+        self._index_rest()
+        return folded
 
     def flush(self) -> int:
         """Fold what was added since the last flush. Returns how many events that were."""
         if not self._new and not self._dropped:
             return 0
-        collecting = gc.isenabled()
-        gc.disable()
-        try:
-            return self._flush()
-        finally:
-            if collecting:
-                gc.enable()
-
-    def _flush(self) -> int:
         new, self._new = self._new, []
-        empty = len(new) >= BULK and self.db.execute("SELECT NOT EXISTS (SELECT 1 FROM events)").get == 1
+        empty, self.bulk = self.bulk, False
         self._insert(new, empty)
         self._note_copies(new, empty)
         self._note_gone(new)
@@ -132,9 +135,8 @@ class Index:
         return len(new)
 
     def _insert(self, new: list[tuple[int, bytes, Event]], empty: bool) -> None:
-        if empty:
-            self.db.execute("DROP INDEX IF EXISTS events_entity")
-            self.db.execute("DROP INDEX IF EXISTS events_id")
+        if not empty:
+            self._index_rest()
         self.db.executemany(
             "INSERT OR REPLACE INTO events VALUES (?, ?, ?, ?, ?, ?, ?)",
             ((place, e.id, e.entity, e.at, e.replica, e.seq, line) for place, line, e in new),
@@ -142,6 +144,11 @@ class Index:
         if empty:
             for statement in self.INDEXES:
                 self.db.execute(statement)
+
+    def _index_rest(self) -> None:
+        """Build the indexes that a bulk fold left for later; there are none in the ordinary case."""
+        while self.later:
+            self.db.execute(self.later.pop())
 
     def _note_copies(self, new: list[tuple[int, bytes, Event]], empty: bool) -> None:
         """Find ids that now stand in more than one line, and all entities those lines name."""
@@ -215,6 +222,9 @@ class _Rows:
     def __init__(self, db: apsw.Connection, projection: Projection) -> None:
         self.db = db
         self.projection = projection
+        self._clears = [
+            f"DELETE FROM {table} WHERE {columns.split()[0]} = ?" for table, columns in projection.tables.items()
+        ]
 
     def write(self, results: dict[str, State | None], empty: bool) -> None:
         if not empty:
@@ -249,5 +259,5 @@ class _Rows:
             id_ = entity.partition("/")[2]
             self.db.execute("DELETE FROM entities WHERE entity = ?", (entity,))
             self.db.execute("DELETE FROM conflicts WHERE id = ?", (id_,))
-            for table, columns in self.projection.tables.items():
-                self.db.execute(f"DELETE FROM {table} WHERE {columns.split()[0]} = ?", (id_,))
+            for statement in self._clears:
+                self.db.execute(statement, (id_,))

@@ -1,9 +1,9 @@
 """The occurrences of a recurring reminder: nominal times that follow from its first due time and its rule.
 
-**They are the first due time itself, then every later time of that clock time on a day that fits the rule.** Intervals count from
-the first due time's minute, hour, day, week (from Monday), month or year. An occurrence is named by its nominal time; none is
-stored before someone acts on it. recurrence_rule.py has the rule. All of this is arithmetic: no clock is read, and a reminder set
-ten years ago costs what one set yesterday does.
+**They are the first due time itself, then every later time of that clock time on a day that fits the rule.** Intervals
+count from the first due time's minute, hour, day, week (from Monday), month or year. An occurrence is named by its
+nominal time; none is stored before someone acts on it. recurrence_rule.py has the rule. All of this is arithmetic: no
+clock is read, and a reminder set ten years ago costs what one set yesterday does.
 """
 
 from __future__ import annotations
@@ -12,14 +12,16 @@ from datetime import UTC, date, datetime, timedelta
 from typing import TYPE_CHECKING
 
 from mait_code.journal.errors import BadInput
-from mait_code.projections.recurrence_rule import ANY_WEEKDAY, FIXED, Pattern, Rule, check, describe, make, read, readable
+from mait_code.projections.recurrence_rule import ANY_WEEKDAY, FIXED, Pattern, check, describe, make, read, readable
 from mait_code.projections.zones import load_zone, nominal, read_nominal, to_utc
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
 
+    from mait_code.projections.recurrence_rule import Rule
+
 __all__ = [
-    "Rule", "check", "current", "describe", "first_match", "latest", "make", "next_after", "occurrences", "readable",
+    "check", "current", "describe", "first_match", "latest", "make", "next_after", "occurrences", "readable",
 ]  # fmt: skip
 
 LAST = datetime.fromisoformat("8999-12-31T23:59:59")
@@ -52,9 +54,9 @@ def latest(first: str, rule: Rule | None, upto: str) -> str | None:
 
 
 def first_match(rule: Rule, after: str) -> str | None:
-    """The earliest time later than `after` that fits the rule's days, at the clock time of `after` and whatever the interval.
+    """The earliest time later than `after` that fits the rule's days, at the clock time of `after`.
 
-    This is where a rule may start: "every 2 weeks on Friday" starts on the next Friday.
+    The interval does not count, as this is where a rule may start: "every 2 weeks on Friday" starts on the next Friday.
     """
     pattern, wrong = read(rule)
     if pattern is None:
@@ -70,9 +72,9 @@ def current(
 ) -> str | None:
     """The one occurrence that a reminder stands at: what is shown, snoozed and dismissed. None when all is closed.
 
-    It is the latest that has come (several missed Mondays are one overdue entry). Once that is closed, it is the next to come
-    that is not: whoever dismisses the latest has done with those before it. Compared as moments in `zone`, so that an occurrence
-    in a skipped or repeated hour comes when `to_utc` says. An unreadable `first` is the only occurrence.
+    It is the latest that has come (several missed Mondays are one overdue entry). Once that is closed, it is the next
+    to come that is not: whoever dismisses the latest has done with those before it. Moments in `zone` are compared, so
+    that an occurrence in a skipped or repeated hour comes when `to_utc` says. An unreadable `first` is the only one.
     """
     pattern = read(rule)[0]
     try:

@@ -1,16 +1,19 @@
 """The rule of a recurring reminder: its bytes in the log, and its words.
 
-A rule lies in the log for ever, and its bytes count for digests and conflicts, so each rule has one spelling. It is a JSON
-object with these keys and no others; keys sorted and no spaces, as everywhere in a line:
+A rule lies in the log for ever, and its bytes count for digests and conflicts, so each rule has one spelling. It is a
+JSON object with these keys and no others; keys sorted and no spaces, as everywhere in a line:
 
-    every      "minute", "hour", "day", "week", "month" or "year".                                   Always there.
-    interval   integer 1 to 999: every so many of them.                                              Always there.
-    days       week only, always there: one or more of "mon" "tue" "wed" "thu" "fri" "sat" "sun", in this order, no two equal.
-    month      year only, always there: integer 1 to 12.
-    monthdays  month and year, or else `nth`: one or more of 1 to 31 and -1, ascending, -1 (the last day) at the end. A day that
-               a month lacks means its last day: the 31st in April is the 30th, 29 February in 2027 is the 28th.
-    nth        month and year, or else `monthdays`: one or more pairs [n, day], n 1 to 5 or -1 (the last), day as above or
-               "weekday" (Monday to Friday), ordered by n (-1 last), then day. A month without a fifth Friday is passed over.
+    every      always: "minute", "hour", "day", "week", "month" or "year".
+    interval   always: an integer from 1 to 999; every so many of them.
+    days       week only, always there: one or more of "mon" "tue" "wed" "thu" "fri" "sat" "sun", in this order,
+               none twice.
+    month      year only, always there: an integer from 1 to 12.
+    monthdays  month and year, or else `nth`: one or more of 1 to 31 and -1 (the last day), ascending, -1 at the end,
+               none twice. A day that a month lacks means its last day: the 31st in April is the 30th, 29 February in
+               2027 is the 28th.
+    nth        month and year, or else `monthdays`: one or more pairs [n, day]. n is 1 to 5 or -1 (the last); day as
+               above or "weekday" (Monday to Friday). Ordered by n (-1 at the end), then day, none twice. A month
+               without a fifth Friday is passed over.
 
     {"every":"day","interval":1}                                every day
     {"days":["fri"],"every":"week","interval":2}                every 2 weeks on Friday
@@ -18,12 +21,10 @@ object with these keys and no others; keys sorted and no spaces, as everywhere i
     {"every":"month","interval":1,"nth":[[-1,"fri"]]}           every month on the last Friday
     {"every":"year","interval":1,"month":2,"monthdays":[29]}    every year on 29 February
 
-The rule holds no time of day and no start: both are the reminder's first due time. **The occurrences are the first due time
-itself, then every later time of that clock time on a day that fits.** Intervals count from the first due time's minute, hour, day,
-week (from Monday), month or year. An occurrence is named by its nominal time; none is stored before someone acts on it.
+The rule holds no time of day and no start: both are the reminder's first due time (recurrence.py).
 
-`check` is strict and for writing. Reading is not: keys of newer versions are passed over (better an occurrence too many than one
-lost), and a rule that cannot be read counts as none, so that the reminder is still due once.
+`check` is strict and for writing. Reading is not: keys of newer versions are passed over (better an occurrence too many
+than one lost), and a rule that cannot be read counts as none, so that the reminder is still due once.
 """
 
 from __future__ import annotations
@@ -45,7 +46,8 @@ UNITS = ("minute", "hour", "day", "week", "month", "year")
 FIXED = {"minute": timedelta(minutes=1), "hour": timedelta(hours=1), "day": timedelta(days=1)}
 ANY_WEEKDAY = 7  # the place of "weekday" after the seven days in `nth`
 MONTHS = (
-    "January", "February", "March", "April", "May", "June", "July", "August", "September", "October", "November", "December",
+    "January", "February", "March", "April", "May", "June",
+    "July", "August", "September", "October", "November", "December",
 )  # fmt: skip
 WEEKDAYS = ("Monday", "Tuesday", "Wednesday", "Thursday", "Friday", "Saturday", "Sunday")
 
@@ -86,7 +88,7 @@ def make(
     if monthdays:
         rule["monthdays"] = sorted(set(monthdays), key=_from_start)
     if nth:
-        rule["nth"] = [list(pair) for pair in sorted(set(nth), key=lambda pair: (_from_start(pair[0]), _place(pair[1])))]
+        rule["nth"] = sorted(map(list, set(nth)), key=lambda pair: (_from_start(pair[0]), _place(pair[1])))
     check(rule)
     return dict(sorted(rule.items()))
 
@@ -122,36 +124,38 @@ def _from_start(number: int) -> int:
 
 
 def read(rule: object) -> tuple[Pattern | None, str]:
-    """The pattern, or None and what is wrong."""
+    """The pattern, or None and what is wrong. Unknown keys and another order of the days are no hindrance."""
     if not isinstance(rule, dict):
         return None, "it is no object"
-    unit, step = rule.get("every"), rule.get("interval")
+    unit, step = rule.get("every"), _whole(rule.get("interval"), 1, 999)
     if not isinstance(unit, str) or unit not in UNITS:
         return None, "`every` must be minute, hour, day, week, month or year"
-    if not _whole(step, 1, 999):
+    if not step:
         return None, "`interval` must be a whole number from 1 to 999"
     if unit in FIXED:
         return Pattern(unit, step), ""
     if unit == "week":
         days = _days(rule.get("days"))
         return (Pattern(unit, step, days=days), "") if days else (None, "`days` must list mon to sun")
-    month = rule.get("month", 0)
-    if unit == "year" and not _whole(month, 1, 12):
+    month = _whole(rule.get("month"), 1, 12) if unit == "year" else 0
+    if unit == "year" and not month:
         return None, "`month` must be a whole number from 1 to 12"
     if ("monthdays" in rule) == ("nth" in rule):
         return None, "it needs one of `monthdays` and `nth`"
-    month = month if unit == "year" else 0
     if "nth" in rule:
         nth = _pairs(rule["nth"])
-        return (Pattern(unit, step, month=month, nth=nth), "") if nth else (None, "`nth` must list pairs such as [1,\"mon\"]")
+        return (
+            (Pattern(unit, step, month=month, nth=nth), "") if nth else (None, '`nth` must list pairs like [1,"mon"]')
+        )
     numbers = rule["monthdays"]
     if isinstance(numbers, list) and numbers and all(_whole(n, 1, 31) or _whole(n, -1, -1) for n in numbers):
         return Pattern(unit, step, month=month, monthdays=tuple(numbers)), ""
     return None, "`monthdays` must list 1 to 31, or -1 for the last day"
 
 
-def _whole(value: object, low: int, high: int) -> bool:
-    return isinstance(value, int) and not isinstance(value, bool) and low <= value <= high
+def _whole(value: object, low: int, high: int) -> int:
+    """The value where it is an integer in the range, which never holds 0; else 0."""
+    return value if isinstance(value, int) and not isinstance(value, bool) and low <= value <= high else 0
 
 
 def _days(value: object) -> tuple[int, ...]:
@@ -190,8 +194,8 @@ def describe(rule: object) -> str:
 
 
 def _in_words(pattern: Pattern) -> str:
-    if pattern.unit == "year" and pattern.monthdays != (-1,) and pattern.monthdays:
-        return _list(["the last day" if n < 0 else str(n) for n in pattern.monthdays]) + f" {MONTHS[pattern.month - 1]}"
+    if pattern.unit == "year" and pattern.monthdays and -1 not in pattern.monthdays:
+        return f"{_list([str(n) for n in pattern.monthdays])} {MONTHS[pattern.month - 1]}"
     days = ["last day" if n < 0 else ordinal(n) for n in pattern.monthdays]
     for n, day in pattern.nth:
         days.append(f"{'last' if n < 0 else _NTH[n - 1]} {'weekday' if day == ANY_WEEKDAY else WEEKDAYS[day]}")

@@ -6,21 +6,23 @@ is never migrated; another schema, other kinds, or damage, and it is folded anew
 
 from __future__ import annotations
 
+import gc
 import os
+from contextlib import contextmanager
 
 import apsw
 import orjson
 
 from mait_code.journal import kinds, reading
-from mait_code.journal.event import Bad, Event, Future, parse
+from mait_code.journal.event import Bad, Event, parse
 from mait_code.journal.home import PRIVATE_FILE, make_directory
-from mait_code.journal.reading import Change, Cursor, Mark, Plan
+from mait_code.journal.reading import Cursor, Mark, Plan
 from mait_code.projections import register
 from mait_code.projections.index import Index
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
+    from collections.abc import Iterator
     from typing import Any
 
     from mait_code.journal.home import Home
@@ -33,9 +35,26 @@ SCHEMA = 1
 #: Events held in memory at a time while a store is made.
 BATCH = 200_000
 WRITER_WAIT_MS = 5000
+#: An empty store with more segments than this to fold is made anew instead, which is quicker.
+ANEW = 8
+#: Page cache of a store that is made anew: what does not fit is written twice.
+BULK_CACHE_KIB = 256 * 1024
 
-_LOST = (apsw.CorruptError, apsw.NotADBError, apsw.FormatError)
+#: What SQLite says of a file that is no sound database any more.
+LOST = (apsw.CorruptError, apsw.NotADBError, apsw.FormatError)
 _NO_ROOM = (apsw.FullError, apsw.IOError, apsw.ReadOnlyError, apsw.CantOpenError, apsw.PermissionsError)
+
+
+@contextmanager
+def without_collector() -> Iterator[None]:
+    """Keep the cycle collector from walking the events being folded: they hold no cycles, and there are many."""
+    collecting = gc.isenabled()
+    gc.disable()
+    try:
+        yield
+    finally:
+        if collecting:
+            gc.enable()
 
 
 class CatchUp:
@@ -51,6 +70,10 @@ class CatchUp:
 class Store:
     """The store of one projection. Opened on first use; where the disk refuses, it lives in memory for this process."""
 
+    #: Tables and indexes beyond the projection's, known by place; as SQL.
+    extra_tables: tuple[str, ...] = ()
+    extra_indexes: tuple[str, ...] = ()
+
     def __init__(self, home: Home, projection: Projection, file: str) -> None:
         self.home = home
         self.projection = projection
@@ -61,7 +84,6 @@ class Store:
         self.in_memory = False
         self.behind = 0
         self._db: apsw.Connection | None = None
-        self._caught_up = False
 
     # -- opening ------------------------------------------------------------------------------------------------------
 
@@ -77,8 +99,8 @@ class Store:
             if not os.path.isdir(self.home.state):
                 make_directory(self.home.state)
             return self._connect(self.path)
-        except _LOST:
-            self._set_aside()
+        except LOST:
+            self.set_aside()
             return self._connect(self.path)
         except (*_NO_ROOM, OSError) as error:
             return self._open_in_memory(error)
@@ -152,15 +174,21 @@ class Store:
         db.execute("CREATE TABLE conflicts (id TEXT NOT NULL, register TEXT NOT NULL)")
         for table, columns in self.projection.tables.items():
             db.execute(f"CREATE TABLE {table} ({columns})")
-        self._indexes(db)
-
-    def _indexes(self, db: apsw.Connection) -> None:
-        for statement in (*Index.INDEXES, *self.projection.indexes):
+        for statement in self.extra_tables:
             db.execute(statement)
-        db.execute("CREATE INDEX IF NOT EXISTS conflicts_id ON conflicts (id)")
-        db.execute("CREATE INDEX IF NOT EXISTS entities_number ON entities (number) WHERE number IS NOT NULL")
+        for statement in (*Index.INDEXES, *self.indexes()):
+            db.execute(statement)
 
-    def _set_aside(self) -> None:
+    def indexes(self) -> list[str]:
+        """The statements that make every index but those the fold itself needs."""
+        return [
+            *self.projection.indexes,
+            *self.extra_indexes,
+            "CREATE INDEX IF NOT EXISTS conflicts_id ON conflicts (id)",
+            "CREATE INDEX IF NOT EXISTS entities_number ON entities (number) WHERE number IS NOT NULL",
+        ]
+
+    def set_aside(self) -> None:
         """A file that is no database any more is moved away, never deleted unseen, and the store made again."""
         self.close()
         for ending in ("-wal", "-shm"):
@@ -169,12 +197,16 @@ class Store:
         if os.path.exists(self.path):
             os.replace(self.path, self.path + ".damaged")
 
+    @property
+    def is_open(self) -> bool:
+        """Whether the file is open now."""
+        return self._db is not None
+
     def close(self) -> None:
         """Close the file. The store opens again when it is used."""
         if self._db is not None:
             self._db.close()
             self._db = None
-            self._caught_up = False
 
     # -- folding ------------------------------------------------------------------------------------------------------
 
@@ -183,8 +215,8 @@ class Store:
         says how many events are not folded yet."""
         try:
             return self._catch_up(wait, thorough)
-        except _LOST:
-            self._set_aside()
+        except LOST:
+            self.set_aside()
             return self._catch_up(wait, thorough)
         except _NO_ROOM as error:
             if self.in_memory:
@@ -210,6 +242,9 @@ class Store:
             return CatchUp(0, self.behind)
         try:
             plan = reading.plan(self.home, self._mark(db), self._cursors, thorough)
+            if len(plan.changes) > ANEW and self.is_empty():
+                db.execute("ROLLBACK")
+                return CatchUp(self.rebuild())
             folded = self._fold(db, plan)
             db.execute("COMMIT")
         except BaseException:
@@ -250,8 +285,24 @@ class Store:
                 count += sum(1 for _, line in change.lines() if line.startswith(self.prefix))
         return count
 
+    def index(self) -> Index:
+        """The event index of the open store, ready to take lines."""
+        return Index(self.db, self.projection)
+
+    def wants(self, line: bytes) -> bool:
+        """Whether a line has to be parsed: it begins like one of this family, or not like a line of ours at all."""
+        return line.startswith(self.prefix) or not line.startswith(b'{"kind":"')
+
+    def owns(self, event: Event | Bad) -> bool:
+        """Whether what was parsed belongs in this store."""
+        return isinstance(event, Event) and event.kind.startswith(self.projection.family + ".")
+
     def _fold(self, db: apsw.Connection, plan: Plan) -> int:
-        index = Index(db, self.projection)
+        with without_collector():
+            return self._fold_plan(db, plan)
+
+    def _fold_plan(self, db: apsw.Connection, plan: Plan) -> int:
+        index = self.index()
         hold = reading.git_is_working(self.home)
         largest, folded = self.largest_seen(), 0
         for cursor in plan.gone:
@@ -261,46 +312,50 @@ class Store:
                 plan.mark.directories[change.cursor.directory] = [0, "", 0, 0]
                 continue
             index.open(change)
-            for offset, line in change.lines():
-                if line.startswith(self.prefix) or not line.startswith(b'{"kind":"'):
-                    event = self._read(line)
-                    if event is not None:
-                        index.add(offset, line, event)
+            for number, (offset, line) in enumerate(change.lines(), change.first_line):
+                if self.wants(line):
+                    event = parse(line)
+                    if self.owns(event):
+                        index.take(offset, number, line, event)
             largest = max(largest, change.last_at(), index.largest)
             index.keep(change.cursor)
+            change.content = b""
             if index.waiting >= BATCH:
                 folded += index.flush()
-        folded += index.flush()
-        db.execute("INSERT OR REPLACE INTO meta VALUES ('mark', ?), ('seen', ?)", (_dump(plan.mark.dump()), largest))
+        folded += index.finish()
+        self.finish(db, plan.mark, largest)
         return folded
 
-    def _read(self, line: bytes) -> Event | None:
-        """The event on a line if it is of this family. Bad lines are the business of journal.db."""
-        event = parse(line)
-        if isinstance(event, Bad) or not event.kind.startswith(self.projection.family + "."):
-            return None
-        return event
+    @staticmethod
+    def finish(db: apsw.Connection, mark: Mark, largest: str) -> None:
+        """Record what of the journal has been folded, in the transaction that folded it."""
+        db.execute("INSERT OR REPLACE INTO meta VALUES ('mark', ?), ('seen', ?)", (_dump(mark.dump()), largest))
 
-    def rebuild(self) -> CatchUp:
-        """Fold the whole journal anew, in one transaction: readers keep the old state until it is done."""
-        try:
-            db = self.db
-            db.set_busy_timeout(WRITER_WAIT_MS)
-            db.execute("BEGIN IMMEDIATE")
-        except _LOST:
-            self._set_aside()
-            return self.catch_up()
-        try:
-            db.execute("UPDATE meta SET value = ? WHERE key = 'mark'", (_dump(Mark().dump()),))
-            for table in ("segments", "events", "entities", "conflicts", *self.projection.tables):
-                db.execute(f"DELETE FROM {table}")
-            folded = self._fold(db, reading.plan(self.home, Mark(), lambda _directory: {}, thorough=True))
-            db.execute("COMMIT")
-        except BaseException:
-            if not db.get_autocommit():
-                db.execute("ROLLBACK")
-            raise
-        return CatchUp(folded)
+    def begin_anew(self) -> Index:
+        """Open a transaction in which the store is empty and its indexes are built afterwards. What it held is seen by
+        others until the transaction is committed."""
+        db = self.db
+        db.set_busy_timeout(WRITER_WAIT_MS)
+        db.pragma("cache_size", -BULK_CACHE_KIB)
+        db.execute("BEGIN IMMEDIATE")
+        index = self.index()
+        later = self.indexes()
+        for (name,) in db.execute("SELECT name FROM sqlite_master WHERE type = 'index' AND sql IS NOT NULL").fetchall():
+            db.execute(f"DROP INDEX {name}")
+        for table in ("segments", "copies", "entities", "conflicts", *index.PLACED, *self.projection.tables):
+            db.execute(f"DELETE FROM {table}")
+        index.bulk, index.later = True, later
+        return index
+
+    def rebuild(self) -> int:
+        """Fold the whole journal anew into this store. Returns the number of events."""
+        from mait_code.projections.rebuild import rebuild
+
+        return rebuild(self.home, [self])[self.name]
+
+    def is_empty(self) -> bool:
+        """Whether nothing has been folded yet."""
+        return self.db.execute("SELECT 1 FROM segments LIMIT 1").get is None
 
     # -- reading ------------------------------------------------------------------------------------------------------
 
@@ -344,4 +399,4 @@ def _dump(value: Any) -> bytes:
     return orjson.dumps(value)
 
 
-__all__ = ["CatchUp", "Change", "Future", "Iterable", "Store"] if TYPE_CHECKING else ["CatchUp", "Store"]
+__all__ = ["LOST", "CatchUp", "Store"]

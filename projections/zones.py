@@ -1,8 +1,8 @@
 """Where a reminder's time lies: the zone of this machine, the way to UTC, and the way to a person's eyes.
 
-A reminder is stored as a *nominal* time and the name of an IANA zone, never as UTC: "9:00 in Berlin" stays 9:00 when the
-rules for summer time change. A nominal time is exactly `YYYY-MM-DDTHH:MM` (16 characters), or `YYYY-MM-DDTHH:MM:SS` (19)
-where the seconds are not zero, years 1970 to 8999, so that one moment has one spelling.
+A reminder is stored as a *nominal* time and the name of an IANA zone, never as UTC: "9:00 in Berlin" stays 9:00 when
+the rules for summer time change. A nominal time is exactly `YYYY-MM-DDTHH:MM` (16 characters), or
+`YYYY-MM-DDTHH:MM:SS` (19) where the seconds are not zero, years 1970 to 8999, so that one time has one spelling.
 
 Everything here that serves display never raises: an unknown zone is read as UTC and says so, and a time that cannot be
 read counts as long due, as a reminder seen too often is better than one lost.
@@ -57,12 +57,12 @@ def nominal(wall: datetime) -> str:
 
 def read_nominal(text: str) -> datetime:
     """The naive wall-clock time that `text` spells. BadInput unless it is exactly a nominal time."""
-    if isinstance(text, str) and _NOMINAL.fullmatch(text):
+    if _NOMINAL.fullmatch(text):
         try:
             wall = datetime.fromisoformat(text)
         except ValueError:
-            wall = None
-        if wall is not None and 1970 <= wall.year <= 8999 and nominal(wall) == text:
+            wall = EPOCH
+        if wall.tzinfo is None and 1970 <= wall.year <= 8999 and nominal(wall) == text:
             return wall
     raise BadInput("not a reminder's time (YYYY-MM-DDTHH:MM, years 1970 to 8999)")
 
@@ -71,7 +71,8 @@ def to_utc(text: str, zone: str) -> datetime:
     """The moment of a nominal time in `zone`, aware, in UTC. Never raises.
 
     A time skipped when clocks go forward means the moment as far past the change (02:30 becomes 03:30); one that occurs
-    twice means the first (both are what PEP 495 gives for fold=0). An unknown zone counts as UTC, an unreadable time as 1970.
+    twice means the first (both are what PEP 495 gives for fold=0). An unknown zone counts as UTC, an unreadable time as
+    1970.
     """
     try:
         wall = read_nominal(text)
@@ -114,11 +115,9 @@ def name_instant(instant: datetime, zone: str, seconds: bool = False) -> tuple[s
 def load_zone(name: str) -> tzinfo | None:
     """The IANA zone of that name, or None. Loaded once; no other file than the zone's own is opened.
 
-    zoneinfo's own look-up brings importlib.resources, pathlib and tempfile where the system has no zone files; the tzdata
-    package is therefore read as plain files.
+    zoneinfo's own look-up brings importlib.resources, pathlib and tempfile where the system has no zone files; the
+    tzdata package is therefore read as plain files.
     """
-    if not isinstance(name, str):
-        return None
     if name not in _loaded:
         _loaded[name] = _read_zone(name) if _ZONE_NAME.fullmatch(name) and name not in _NOT_NAMES else None
     return _loaded[name]
@@ -200,14 +199,14 @@ def _known(name: str) -> str | None:
 
 
 def _from_tz(tz: str) -> str:
-    value = tz[1:] if tz.startswith(":") else tz
+    value = tz.removeprefix(":")
     if os.path.isabs(value):
         return _in_database(value) or (_from_copied_file(value, None) if os.path.isfile(value) else "UTC")
     return _known(value) or _from_posix(value) or "UTC"
 
 
 def _in_database(path: str) -> str | None:
-    """The zone named by a path in a zone database, followed link by link: the first link keeps the name that was chosen."""
+    """The zone named by a path in a zone database, link by link: the first to name one is what the user chose."""
     for _ in range(8):
         found = _IN_DATABASE.search(path)
         named = _known(found.group(1)) if found else None
@@ -231,7 +230,7 @@ def _from_timezone_file(path: str) -> str | None:
 
 
 def _from_copied_file(path: str, written: str | None) -> str:
-    """A zone file that is no link holds rules without a name: /etc/timezone's name if it has them, else a zone that has."""
+    """A zone file that is no link holds rules without a name: the `written` zone if it has them, else one that has."""
     from zoneinfo import ZoneInfo
 
     try:
@@ -242,9 +241,9 @@ def _from_copied_file(path: str, written: str | None) -> str:
     except (OSError, ValueError):
         return written or "UTC"
     zone = load_zone(written) if written else None
-    seasons = (datetime(2024, 1, 1), datetime(2024, 7, 1))
-    if written and zone and all(rules.utcoffset(day) == zone.utcoffset(day) for day in seasons):
-        return written
+    seasons = [datetime(2024, month, 1, tzinfo=UTC) for month in (1, 7)]
+    if zone and all(day.astimezone(rules).utcoffset() == day.astimezone(zone).utcoffset() for day in seasons):
+        return written or "UTC"
     return _from_posix(footer) or written or "UTC"
 
 
@@ -266,8 +265,8 @@ def _from_posix(rule: str) -> str | None:
 def show(text: str, zone: str, now: datetime, local: str) -> str:
     """A reminder's time as the viewer in zone `local` lives it: "Fri 4 Dec 17:00 CET (in 3 days)". Never raises.
 
-    Where the reminder's own zone has another clock then, that is shown too; a time skipped by a change of the clocks and a
-    zone that this machine does not know are said in the brackets.
+    Where the reminder's own zone has another clock then, that is shown too; a time skipped by a change of the clocks
+    and a zone that this machine does not know are said in the brackets.
     """
     try:
         wall = read_nominal(text)
@@ -294,7 +293,7 @@ def clock_text(wall: datetime) -> str:
 
 
 def distance(then: datetime, now: datetime, zone: tzinfo = UTC) -> str:
-    """"in 3 days", "25 min ago", "now": minutes and hours as elapsed, from a day on as calendar days in `zone`."""
+    """How far off: "in 3 days", "25 min ago", "now". Elapsed time below a day, then calendar days in `zone`."""
     seconds = (then - now).total_seconds()
     size = abs(seconds)
     if size < 60:

@@ -2,8 +2,12 @@
 
 from __future__ import annotations
 
+import errno
 import json
 import os
+import pty
+import subprocess
+import sys
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -58,5 +62,55 @@ def cli(capsys: pytest.CaptureFixture[str]) -> Callable[..., Result]:
         code = run(Group("mait-code", ROOT), "mait-code", arguments)
         captured = capsys.readouterr()
         return Result(code, captured.out, captured.err)
+
+    return call
+
+
+@dataclass(frozen=True)
+class Finished:
+    """What a process of its own did. Bytes, because that is what reaches a terminal."""
+
+    code: int
+    out: bytes
+    err: bytes
+
+
+@pytest.fixture
+def program(home: Path) -> Callable[..., Finished]:
+    """Run `mait-code` as a process: program("board", "list", env={"LC_ALL": "C"}, input=b"")."""
+
+    def call(*arguments: str | bytes, env: dict[str, str] | None = None, input: bytes = b"") -> Finished:  # noqa: A002
+        command = [sys.executable, "-m", "mait_code.commands.cli.main", *arguments]
+        done = subprocess.run(command, capture_output=True, input=input, env={**os.environ, **(env or {})}, timeout=60)
+        return Finished(done.returncode, done.stdout, done.stderr)
+
+    return call
+
+
+@pytest.fixture
+def terminal(home: Path) -> Callable[..., str]:
+    """Run `mait-code` with a terminal for all three streams and return what it was sent."""
+
+    def call(*arguments: str, env: dict[str, str] | None = None) -> str:
+        command = [sys.executable, "-m", "mait_code.commands.cli.main", *arguments]
+        ours, theirs = pty.openpty()
+        process = subprocess.Popen(
+            command, stdin=theirs, stdout=theirs, stderr=theirs, env={**os.environ, "TERM": "xterm", **(env or {})}
+        )
+        os.close(theirs)
+        received = bytearray()
+        while True:
+            try:
+                piece = os.read(ours, 65536)
+            except OSError as error:
+                # How Linux tells that the other end is closed.
+                assert error.errno == errno.EIO
+                break
+            if not piece:
+                break
+            received += piece
+        os.close(ours)
+        process.wait(timeout=60)
+        return received.decode()
 
     return call

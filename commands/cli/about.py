@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 import click
 
 from mait_code.commands.cli.frame import Group, argument, command, pass_output
-from mait_code.commands.output import Output
+
+if TYPE_CHECKING:
+    from mait_code.commands.output import Output
 
 PROGRAMS = ("mait-code", "mait", "mc-tool-board", "mc-tool-inbox", "mc-tool-reminders")
 
@@ -29,8 +33,8 @@ def version(out: Output) -> None:
 def completion(out: Output, shell: str) -> None:
     """Print a completion script for your shell.
 
-    For bash put `eval "$(mait-code completion bash)"` into ~/.bashrc, for zsh the same with zsh into ~/.zshrc; for fish write
-    the output to ~/.config/fish/completions/mait-code.fish.
+    For bash put `eval "$(mait-code completion bash)"` into ~/.bashrc, for zsh the same with zsh into ~/.zshrc; for fish
+    write the output to ~/.config/fish/completions/mait-code.fish.
     """
     from click.shell_completion import get_completion_class
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import os
 from functools import update_wrapper
-from typing import TYPE_CHECKING, Any, Concatenate, ParamSpec, Union
+from typing import TYPE_CHECKING, Any, Concatenate, Literal, ParamSpec, Union
 
 import click
 from click import argument, option
@@ -42,8 +42,8 @@ Result = Union[int, None]  # noqa: UP007  evaluated when the module loads, so no
 class Table:
     """A group as data: its help line, its commands, and what it prints when none is named.
 
-    `commands` maps a name to ("module:attribute", "Help line") or to another Table; `summary` is
-    "module:function" taking (Workspace, Output). Modules are relative to mait_code.commands.cli.
+    `commands` maps a name to ("module:attribute", "Help line") or to another Table; `summary` is "module:function", a
+    function under pass_workspace or pass_output. Modules are relative to mait_code.commands.cli.
     """
 
     __slots__ = ("commands", "help", "summary")
@@ -73,7 +73,7 @@ class Invocation:
         self.json = False
         self.no_colour = False
         self.data_dir: str | None = None
-        self.actor: str | None = None
+        self.actor: Literal["me", "claude"] | None = None
         #: Canonical names of the commands entered so far; never anything a user typed freely.
         self.path: list[str] = [base] if base else []
         #: How it ended, where the exit code does not tell.
@@ -194,9 +194,8 @@ class Group(click.Group):
         context = click.get_current_context()
         if context.invoked_subcommand is not None:
             return None
-        with _open_workspace(_invocation(context)) as workspace:
-            result: Result = load(self.table.summary)(workspace, _invocation(context).out)
-            return result
+        result: Result = load(self.table.summary)()
+        return result
 
     def make_context(
         self, info_name: str | None, args: list[str], parent: click.Context | None = None, **extra: Any
@@ -271,7 +270,12 @@ def pass_workspace(function: Callable[Concatenate[Workspace, Output, P], Result]
     def run(*args: P.args, **kwargs: P.kwargs) -> Result:
         invocation = _invocation(click.get_current_context())
         with _open_workspace(invocation) as workspace:
-            return function(workspace, invocation.out, *args, **kwargs)
+            result = function(workspace, invocation.out, *args, **kwargs)
+            if workspace.behind:
+                invocation.out.note(
+                    f"{workspace.behind} events are not in this yet: another process is writing the store"
+                )
+            return result
 
     return update_wrapper(run, function)
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import sys
 
 __all__ = ["board", "inbox", "main", "reminders"]
@@ -35,12 +36,21 @@ def _enter(program: str, name: str) -> int:
 
         table = ROOT.commands[name] if name else ROOT
         assert isinstance(table, Table)
-        if program == "mait-code" and sys.argv[0].rpartition("/")[2] == "mait":
+        if program == "mait-code" and os.path.basename(sys.argv[0]) == "mait":
             program = "mait"
-        return run(Group(name or program, table), program, sys.argv[1:], name)
+        code = run(Group(name or program, table), program, sys.argv[1:], name)
     except KeyboardInterrupt:
         sys.stderr.write("mait-code: interrupted\n")
-        return 130
+        sys.stderr.flush()
+        code = 130
+    return _leave(code)
+
+
+def _leave(code: int) -> int:
+    # Everything is flushed and closed by now; taking the interpreter apart would cost a sixth of a whole command.
+    if os.environ.get("MAIT_CODE_DEBUG") != "1":
+        os._exit(code)
+    return code
 
 
 if __name__ == "__main__":

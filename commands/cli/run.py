@@ -15,6 +15,7 @@ import click
 
 from mait_code.commands.cli.frame import Group, Invocation, usage_hint
 from mait_code.commands.output import Output, make_streams_safe
+from mait_code.journal import settings
 from mait_code.journal.errors import Ambiguous, BadInput, MaitError
 
 if TYPE_CHECKING:
@@ -56,6 +57,8 @@ def _execute(group: Group, program: str, arguments: Sequence[str], invocation: I
 
         invocation.logged = False
         return shell_complete(group, {"obj": invocation}, program, _completion_variable(program), instruction)
+    for name, value in settings.extra_environment().items():
+        os.environ.setdefault(name, value)
     with group.make_context(program, _decode(arguments), obj=invocation) as context:
         result = group.invoke(context)
     return result if isinstance(result, int) else OK
@@ -87,7 +90,7 @@ def _report(error: BaseException, invocation: Invocation) -> int:
         return DISK if isinstance(error, OSError) and not isinstance(error, BrokenPipeError) else FAILED
 
 
-def _explain(error: BaseException, invocation: Invocation) -> int:  # noqa: PLR0911  one return for each kind of end
+def _explain(error: BaseException, invocation: Invocation) -> int:
     if isinstance(error, click.exceptions.Exit):
         sys.stdout.flush()
         return error.exit_code

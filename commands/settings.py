@@ -1,0 +1,186 @@
+"""Settings as people see and change them."""
+
+from __future__ import annotations
+
+import errno
+import os
+import re
+from typing import Any
+
+from mait_code.commands import settings_file
+from mait_code.journal import settings
+from mait_code.journal.errors import BadInput, DiskRefused, MaitError, NotFound, Refused
+from mait_code.journal.home import Home, make_directory
+
+__all__ = ["Change", "change", "change_data_dir", "listing", "masked", "one", "variables"]
+
+_VARIABLE = re.compile(r"[A-Za-z_][A-Za-z0-9_]*\Z")
+_SECRET_WORDS = ("SECRET", "TOKEN", "PASSWORD", "PASSWD", "KEY", "CREDENTIAL")
+_ENV = "env."
+
+
+class Change:
+    """What a change did: the values in force before and after, and what the user should know about it."""
+
+    __slots__ = ("after", "before", "key", "notes", "source")
+
+    def __init__(self, key: str, before: object, after: object, source: str, notes: list[str]) -> None:
+        self.key = key
+        self.before = before
+        self.after = after
+        self.source = source
+        self.notes = notes
+
+
+def listing() -> list[dict[str, Any]]:
+    """Every setting with its value, source, default and what it accepts, in the registry's order."""
+    return [one(entry.key) for entry in settings.REGISTRY]
+
+
+def one(key: str) -> dict[str, Any]:
+    """One setting, or one variable as env.NAME. Raises NotFound."""
+    if key.startswith(_ENV):
+        held = settings.extra_environment().get(key[len(_ENV) :])
+        if held is None:
+            raise NotFound(f"{key} is not set in settings.toml", "mait-code settings list shows what is")
+        return {"key": key, "value": masked(key[len(_ENV) :], held), "source": "settings"}
+    entry = settings.setting(key)
+    resolved = settings.resolve(key)
+    return {
+        "key": key,
+        "value": resolved.value,
+        "source": resolved.source,
+        "default": settings.default(entry),
+        "help": entry.help,
+        "unit": entry.unit,
+        "accepts": entry.accepts,
+        "requires_migration": bool(entry.needs),
+    }
+
+
+def variables() -> dict[str, str]:
+    """The variables of the [env] table, those that look secret masked."""
+    return {name: masked(name, held) for name, held in settings.extra_environment().items()}
+
+
+def masked(name: str, held: str) -> str:
+    """The value of a variable, cut to its last four characters where the name says that it is secret."""
+    if not any(word in name.upper() for word in _SECRET_WORDS):
+        return held
+    return "****" + (held[-4:] if len(held) > 8 else "")
+
+
+def change(key: str, raw: str | None) -> Change:
+    """Write one key, or take it out where `raw` is None: the default, or the environment, is in force again.
+
+    `env.NAME` is a variable of the [env] table. Raises NotFound for an unknown key, BadInput for a value that it does
+    not take, Refused where the file is not TOML (rewriting it would lose what is there), and DiskRefused.
+    """
+    if key.startswith(_ENV):
+        return _change_variable(key, raw)
+    if raw is None and key in settings.contents().unknown:
+        settings_file.edit(lambda document: document.pop(key, None))
+        return Change(key, "", "", "", [])
+    entry = settings.setting(key)
+    new = None if raw is None else entry.parse(raw)
+    if entry.kind == "path" and isinstance(new, str):
+        new = os.path.abspath(new)
+    before = settings.value(key)
+    if new is None:
+        settings_file.edit(lambda document: document.pop(key, None))
+    else:
+        settings_file.put(key, new)
+    after = settings.resolve(key)
+    wins = after.source == "env" and new is not None
+    notes = [f"{entry.variable} is set and wins: {after.value} stays in force here"] if wins else []
+    return Change(key, before, after.value, after.source, notes)
+
+
+def _change_variable(key: str, raw: str | None) -> Change:
+    name = key[len(_ENV) :]
+    if not _VARIABLE.match(name):
+        raise BadInput(f"{name!r} is not the name of a variable", "letters, digits and underscores, not a digit first")
+    if name.startswith("MAIT_CODE_"):
+        raise BadInput(f"{name} is not for the env table", "set the key itself instead")
+    before = settings.extra_environment().get(name)
+    if raw is None and before is None:
+        raise NotFound(f"{key} is not set in settings.toml", "mait-code settings list shows what is")
+    settings_file.put_variable(name, raw)
+    notes = []
+    if raw is not None and os.environ.get(name, before) not in (before, raw):
+        notes.append(f"{name} is set in the environment, and wins")
+    shown = ["" if held is None else masked(name, held) for held in (before, raw)]
+    return Change(key, shown[0], shown[1], "settings", notes)
+
+
+def change_data_dir(raw: str, move: bool | None) -> Change:
+    """Name another data directory, and take what is in the present one along if `move` says so.
+
+    Raises BadInput where something is there and `move` is None: the user chooses. A failed move changes nothing.
+    """
+    entry = settings.setting("data-dir")
+    old, new = Home(str(settings.value("data-dir"))), Home(str(entry.parse(raw)))
+    if old.real == new.real or not _holds_something(old.data):
+        return change("data-dir", new.data)
+    if move is None:
+        raise BadInput(
+            f"{old.data} holds your journal; say whether it comes along",
+            "--move-data takes it to the new place, --no-move-data starts from what is at the new place",
+        )
+    if not move:
+        return change("data-dir", new.data)
+    if settings.resolve("data-dir").source == "env":
+        raise Refused(
+            f"{entry.variable} names the data directory here", "unset it, then move; or move by hand and change it"
+        )
+    copied = _move(old, new)
+    try:
+        changed = change("data-dir", new.data)
+    except MaitError:
+        if not copied:
+            os.rename(new.data, old.data)
+        raise
+    if copied:
+        changed.notes.append(f"copied to another file system; the old directory is still at {old.data}")
+    return changed
+
+
+def _holds_something(directory: str) -> bool:
+    return os.path.isdir(directory) and bool(os.listdir(directory))
+
+
+def _move(old: Home, new: Home) -> bool:
+    """Move a data directory with what this machine keeps for it. True where it had to be copied."""
+    if _holds_something(new.data) or (os.path.exists(new.data) and not os.path.isdir(new.data)):
+        raise Refused(f"{new.data} is not empty", "name a directory that does not exist yet")
+    if (new.real + os.sep).startswith(old.real + os.sep):
+        raise Refused(f"{new.data} is inside the directory that is to move", "name a place outside of it")
+    make_directory(os.path.dirname(new.data))
+    copied = False
+    try:
+        os.rename(old.real, new.data)
+    except OSError as error:
+        if error.errno != errno.EXDEV:
+            raise DiskRefused(
+                f"cannot move {old.data}: {error.strerror}", "check the permissions of both places"
+            ) from error
+        _copy(old.real, new.data)
+        copied = True
+    # Events that hooks left to be written lie in the state directory, so it goes along.
+    if os.path.isdir(old.state) and not os.path.exists(new.state):
+        os.rename(old.state, new.state)
+    return copied
+
+
+def _copy(source: str, target: str) -> None:
+    import shutil
+
+    partial = f"{target}.{os.getpid()}.tmp"
+    try:
+        shutil.copytree(source, partial, symlinks=True)
+        if os.path.isdir(target):
+            os.rmdir(target)
+        os.rename(partial, target)
+    except OSError as error:
+        shutil.rmtree(partial, ignore_errors=True)
+        raise DiskRefused(f"cannot copy to {target}: {error}", "check free space and permissions") from error

@@ -1,0 +1,98 @@
+"""Text on its way into the log: what cannot be stored is replaced, what is too long for one line is cut.
+
+Every change is told: the notes that come back are for stderr. Text is otherwise stored as it was given.
+"""
+
+from __future__ import annotations
+
+import re
+
+import orjson
+
+from mait_code.journal.errors import BadInput
+from mait_code.journal.event import LONGEST_LINE
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+__all__ = ["LONGEST_NAME", "fitted", "name", "one_line", "required"]
+
+#: What one line leaves for texts: its other fields and the ids in `sees` take the rest.
+ROOM = LONGEST_LINE - 16 * 1024
+#: Characters of a tag, a project, a priority.
+LONGEST_NAME = 200
+
+_REPLACEMENT = "\N{REPLACEMENT CHARACTER}"
+_UNSTORABLE = re.compile("[\0\ud800-\udfff]")
+
+
+def fitted(texts: Mapping[str, str | None]) -> tuple[dict[str, str | None], list[str]]:
+    """The texts of one event, ready to be stored, and what was changed about them, in words.
+
+    NUL characters and halves of surrogate pairs become replacement characters; line ends become newlines. Where all of
+    them together would not fit into one line of the log, the longest are cut. The keys are what the notes call them.
+    """
+    notes: list[str] = []
+    ready = {key: None if text is None else _storable(key, text, notes) for key, text in texts.items()}
+    sizes = {key: _size(text) for key, text in ready.items() if text}
+    while sum(sizes.values()) > ROOM:
+        longest = max(sizes, key=sizes.__getitem__)
+        room = ROOM - sum(size for key, size in sizes.items() if key != longest)
+        others = sorted(sizes.values())[:-1]
+        # Two long texts share what there is; a short one never makes a long one vanish.
+        room = max(room, ROOM // (len(others) + 1))
+        text = ready[longest] or ""
+        kept = _longest_beginning(text, room)
+        ready[longest] = kept
+        sizes[longest] = _size(kept)
+        notes.append(
+            f"the {longest} is too long for one line of the log: its first {len(kept)} of {len(text)} characters were kept"
+        )
+    return ready, notes
+
+
+def required(text: str, what: str, hint: str = "") -> str:
+    """The text without blank space around it. Raises BadInput where nothing is left."""
+    stripped = text.strip()
+    if not stripped.strip("\0"):
+        raise BadInput(f"{what} is empty", hint or "write it after the command")
+    return stripped
+
+
+def one_line(text: str) -> str:
+    """A title: line breaks become spaces."""
+    return " ".join(text.splitlines()) if len(text.splitlines()) > 1 else text.strip()
+
+
+def name(text: str, what: str) -> str:
+    """A tag, a project or the like: one line of at most 200 characters. Raises BadInput where it is not."""
+    stripped = required(one_line(text), what)
+    if len(stripped) > LONGEST_NAME:
+        raise BadInput(f"{what} is longer than {LONGEST_NAME} characters", "choose a shorter one")
+    return _UNSTORABLE.sub(_REPLACEMENT, stripped)
+
+
+def _storable(key: str, text: str, notes: list[str]) -> str:
+    if "\r" in text:
+        text = text.replace("\r\n", "\n")
+    text, replaced = _UNSTORABLE.subn(_REPLACEMENT, text)
+    if replaced:
+        notes.append(f"the {key} held {replaced} characters that cannot be stored; they were replaced")
+    return text
+
+
+def _size(text: str) -> int:
+    return len(orjson.dumps(text))
+
+
+def _longest_beginning(text: str, room: int) -> str:
+    """The longest beginning of `text` that takes at most `room` bytes in the log."""
+    low, high = 0, min(len(text), room)
+    while low < high:
+        middle = (low + high + 1) // 2
+        if _size(text[:middle]) <= room:
+            low = middle
+        else:
+            high = middle - 1
+    return text[:low]

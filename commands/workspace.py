@@ -1,0 +1,112 @@
+"""A workspace: one data directory as one invocation uses it, with its journal, stores, actor and project."""
+
+from __future__ import annotations
+
+import os
+
+from mait_code.journal.home import Home, default_data_dir
+from mait_code.journal.journal import Journal
+from mait_code.projections import stores
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from types import TracebackType
+    from typing import Literal
+
+    from mait_code.projections.log import Log
+    from mait_code.projections.store import Store
+
+#: The client sets this in everything it starts.
+SESSION_VARIABLE = "CLAUDE_CODE_SESSION_ID"
+
+
+class Workspace:
+    """Opened by the command-line frame, hooks and screens; stores open on first use, already caught up.
+
+    `reading(name)` never waits for another process; `behind` counts events it could not fold yet for that reason.
+    """
+
+    def __init__(self, home: Home, actor: str = "me", session: str = "") -> None:
+        self.home = home
+        self.session = session
+        self.journal = Journal(home, actor, session)
+        self._stores: dict[str, Store] = {}
+        self._fresh: set[str] = set()
+        self.behind = 0
+
+    @classmethod
+    def open(cls, data_dir: str | None = None, actor: Literal["me", "claude"] | None = None) -> Workspace:
+        """The workspace of `data_dir`, else of the setting `data-dir`. Inside a Claude Code session the actor is claude."""
+        session = os.environ.get(SESSION_VARIABLE, "")[:200]
+        if data_dir is None:
+            from mait_code.journal import settings
+
+            data_dir = str(settings.value("data-dir") or default_data_dir())
+        workspace = cls(Home(data_dir), actor or ("claude" if session else "me"), session)
+        if os.path.exists(workspace.home.in_data(".git/MERGE_HEAD")):
+            from mait_code.journal import sync
+
+            sync.repair(workspace.journal)
+        return workspace
+
+    def store(self, name: str) -> Store:
+        """A store by its name (board, inbox, reminders, journal), open but not caught up."""
+        found = self._stores.get(name)
+        if found is None:
+            found = self._stores[name] = stores.OPENERS[name](self.home)
+        return found
+
+    def reading(self, name: str) -> Store:
+        """A store caught up for reading: if another process is writing it, it is served as it is."""
+        store = self.store(name)
+        if name not in self._fresh:
+            self.behind += store.catch_up(wait=False).behind
+            self._fresh.add(name)
+        return store
+
+    def refreshed(self, name: str) -> Store:
+        """A store caught up after this process wrote, so that what it shows is what it wrote."""
+        self._fresh.add(name)
+        store = self.store(name)
+        store.catch_up(wait=True)
+        return store
+
+    def holder_of(self, entity: str) -> Store:
+        """The store that holds an entity (`type/id`), caught up for reading."""
+        return self.reading(stores.HOLDS[entity.partition("/")[0]])
+
+    @property
+    def board(self) -> Store:
+        """board.db, caught up."""
+        return self.reading("board")
+
+    @property
+    def inbox(self) -> Store:
+        """inbox.db, caught up."""
+        return self.reading("inbox")
+
+    @property
+    def reminders(self) -> Store:
+        """reminders.db, caught up."""
+        return self.reading("reminders")
+
+    @property
+    def log(self) -> Log:
+        """journal.db, caught up."""
+        log: Log = self.reading("journal")  # type: ignore[assignment]
+        return log
+
+    def close(self) -> None:
+        """Close every store."""
+        for store in self._stores.values():
+            store.close()
+        self._stores.clear()
+        self._fresh.clear()
+
+    def __enter__(self) -> Workspace:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self.close()

@@ -1,0 +1,98 @@
+"""Short ids: what people type and see in place of `card/kfhq2m9xt47w`.
+
+Cards are a number and the first two letters of their id, `12kf`. Two machines that were offline may both have made a 12;
+both keep what was printed, and a bare `12` is answered with the candidates. Everything else goes by the shortest
+unique beginning of its id, at least five characters. Nothing is ever renumbered.
+"""
+
+from __future__ import annotations
+
+import re
+
+from mait_code.journal.errors import Ambiguous, NotFound
+from mait_code.journal.ids import ENTITY_LENGTH
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from mait_code.projections.store import Store
+
+SHORTEST = 5
+
+_NUMBERED = re.compile(r"#?(\d{1,15})([a-z]{2})?", re.ASCII)
+_PREFIX = re.compile(r"[0-9a-z]{1,12}", re.ASCII)
+
+
+def short_of(store: Store, id_: str, number: int | None = None) -> str:
+    """The short form of an entity's 12 characters."""
+    if number is not None:
+        return f"{number}{id_[:2]}"
+    entity = f"{store.family}/{id_}"
+    longest = SHORTEST
+    neighbours = (
+        "SELECT max(entity) FROM entities WHERE entity < ?",
+        "SELECT min(entity) FROM entities WHERE entity > ?",
+    )
+    for query in neighbours:
+        other = store.db.execute(query, (entity,)).get
+        if isinstance(other, str):
+            longest = max(longest, len(_common(entity, other)) - len(store.family))
+    return id_[: min(longest, ENTITY_LENGTH)]
+
+
+def _common(one: str, other: str) -> str:
+    length = 0
+    for left, right in zip(one, other, strict=False):
+        if left != right:
+            break
+        length += 1
+    return one[:length]
+
+
+def next_number(store: Store) -> int:
+    """The next free number: the highest known here, deleted cards included, plus one. Ask under the append lock."""
+    highest = store.db.execute("SELECT max(number) FROM entities").get
+    return (highest if isinstance(highest, int) else 0) + 1
+
+
+def resolve(store: Store, text: str) -> str:
+    """The entity (`type/id`) that `text` names: a short id, a number, a beginning of an id, or the whole of it.
+
+    Deleted entities are found too, for `restore` and `history`. Raises NotFound or Ambiguous with the candidates.
+    """
+    given = text.strip()
+    asked = given.lower()
+    if "/" in asked:
+        kind, _, asked = asked.partition("/")
+        if kind != store.family:
+            raise NotFound(f"{given} is no {store.family}", f"ids of this kind look like {store.family}/…")
+    found = _candidates(store, asked)
+    if len(found) == 1:
+        return found[0][0]
+    if not found:
+        raise NotFound(f"no {store.family} {given!r} here", "the list command shows the ids")
+    shorts = [f"{number}{entity.partition('/')[2][:2]}" for entity, number in found if number is not None]
+    if len(shorts) < len(found) or len(set(shorts)) < len(shorts):
+        shorts = [entity.partition("/")[2] for entity, _ in found]
+    raise Ambiguous(f"{given!r} names several: {', '.join(shorts[:10])}", shorts, "give one of these")
+
+
+def _candidates(store: Store, asked: str) -> list[tuple[str, int | None]]:
+    numbered = _NUMBERED.fullmatch(asked)
+    if numbered:
+        number, letters = int(numbered[1]), numbered[2] or ""
+        rows = store.query("SELECT entity, number FROM entities WHERE number = ? ORDER BY entity", (number,))
+        found = [(row[0], row[1]) for row in rows if row[0].partition("/")[2].startswith(letters)]
+        if found and not letters:
+            living = [one for one in found if not store.query("SELECT deleted FROM entities WHERE entity = ?", (one[0],))[0][0]]
+            if len(living) == 1:
+                return living
+        if found:
+            return found
+    if not _PREFIX.fullmatch(asked):
+        return []
+    low = f"{store.family}/{asked}"
+    rows = store.query(
+        "SELECT entity, number FROM entities WHERE entity >= ? AND entity < ? ORDER BY entity LIMIT 20",
+        (low, low + "~"),
+    )
+    return [(row[0], row[1]) for row in rows]

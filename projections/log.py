@@ -1,0 +1,177 @@
+"""journal.db: where every event stands, who wrote it, and what is wrong with the journal.
+
+It answers `log`, `undo`, `verify`, `doctor` and `replicas`. Unlike the other stores it reads every line. The lines
+themselves stay in the segments.
+"""
+
+from __future__ import annotations
+
+import os
+
+import orjson
+
+from mait_code.journal import segments
+from mait_code.journal.event import BOM, Bad, Event, Future, parse
+from mait_code.projections import register
+from mait_code.projections.index import OFFSET_BITS, Index
+from mait_code.projections.projection import Projection
+from mait_code.projections.store import Store
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+    from typing import Any
+
+    from mait_code.journal.home import Home
+    from mait_code.projections.projection import Row
+    from mait_code.projections.register import State
+
+
+class Replicas(Projection):
+    """Folds journal.* events: the labels people give their machines."""
+
+    family = "journal"
+    entity = "replica"
+    tables = {"replicas": "id TEXT PRIMARY KEY, replica TEXT NOT NULL, label TEXT NOT NULL"}
+
+    def rows(self, entity: str, state: State) -> Iterable[tuple[str, Row]]:
+        return []
+
+    def inverse(self, name: str, value: Any, event_id: str, state: State) -> tuple[str, dict[str, Any]]:
+        return "journal.replica_labelled", {"label": value, "of": register.value(state, "of")}
+
+
+class LogIndex(Index):
+    """Takes every line: events go to `lines`, what is wrong or new goes to `problems`."""
+
+    PLACED = ("events", "lines", "problems")
+
+    def __init__(self, db: Any, projection: Projection) -> None:
+        super().__init__(db, projection)
+        self._lines: list[Row] = []
+        self._problems: list[Row] = []
+
+    @property
+    def waiting(self) -> int:
+        return len(self._lines)
+
+    def take(self, offset: int, number: int, line: bytes, event: Event | Bad) -> None:
+        place = (self._key << OFFSET_BITS) + offset
+        if isinstance(event, Bad):
+            if line.strip(b"\r"):
+                self._problems.append((place, number, "bad", event.reason))
+            return
+        if line[-1:] == b"\r":
+            self._problems.append((place, number, "note", "CRLF line ending"))
+        if line[:3] == BOM:
+            self._problems.append((place, number, "note", "byte order mark"))
+        if type(event) is Future:
+            self._problems.append((place, number, "newer", f"{event.kind} version {event.v}"))
+        elif event.kind.startswith("journal."):
+            super().take(offset, number, line, event)
+        if event.at > self.largest:
+            self.largest = event.at
+        self._lines.append(
+            (
+                place,
+                number,
+                event.id,
+                event.at,
+                event.replica,
+                event.seq,
+                event.kind,
+                event.entity,
+                event.tx,
+                event.undoes or None,
+                event.actor,
+                event.wall or None,
+            )
+        )
+
+    def flush(self) -> int:
+        super().flush()
+        lines, self._lines = self._lines, []
+        problems, self._problems = self._problems, []
+        self.db.executemany("INSERT OR REPLACE INTO lines VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)", lines)
+        self.db.executemany("INSERT OR REPLACE INTO problems VALUES (?, ?, ?, ?)", problems)
+        return len(lines)
+
+
+class Log(Store):
+    """The store of the journal itself."""
+
+    def __init__(self, home: Home) -> None:
+        super().__init__(home, Replicas(), "journal.db")
+        self.prefix = b""
+
+    extra_tables = (
+        "CREATE TABLE lines (place INTEGER PRIMARY KEY, number INTEGER NOT NULL, id TEXT NOT NULL, at TEXT NOT NULL,"
+        " replica TEXT NOT NULL, seq INTEGER NOT NULL, kind TEXT NOT NULL, entity TEXT NOT NULL, tx TEXT NOT NULL,"
+        " undoes TEXT, actor TEXT NOT NULL, wall TEXT)",
+        # severity: bad (skipped), newer (kept until an upgrade), note (read, but not as we write)
+        "CREATE TABLE problems (place INTEGER PRIMARY KEY, number INTEGER NOT NULL, severity TEXT NOT NULL, reason TEXT NOT NULL)",
+    )
+    extra_indexes = (
+        "CREATE INDEX IF NOT EXISTS lines_order ON lines (at, replica, seq, id)",
+        "CREATE INDEX IF NOT EXISTS lines_replica ON lines (replica, seq)",
+        "CREATE INDEX IF NOT EXISTS lines_tx ON lines (tx)",
+    )
+
+    def index(self) -> Index:
+        return LogIndex(self.db, self.projection)
+
+    def wants(self, line: bytes) -> bool:
+        return True
+
+    def owns(self, event: Event | Bad) -> bool:
+        return True
+
+    # -- queries ------------------------------------------------------------------------------------------------------
+
+    def where(self, place: int) -> tuple[str, int]:
+        """(file relative to the journal, offset) of a place."""
+        key, offset = place >> OFFSET_BITS, place & ((1 << OFFSET_BITS) - 1)
+        directory, name = self.db.execute("SELECT directory, name FROM segments WHERE key = ?", (key,)).fetchall()[0]
+        return f"{directory}/{name}", offset
+
+    def event_at(self, place: int) -> Event | None:
+        """Read an event back from its segment; None where the file has changed since."""
+        name, offset = self.where(place)
+        content = segments.read(os.path.join(self.home.journal, name), offset)
+        if not content:
+            return None
+        event = parse(content.partition(b"\n")[0])
+        return event if isinstance(event, Event) else None
+
+    def problems(self, severity: str = "") -> list[tuple[str, int, str, str]]:
+        """(file, line number, severity, reason) of every line that is bad, newer or odd."""
+        rows = self.query(
+            "SELECT place, number, severity, reason FROM problems WHERE ? IN ('', severity) ORDER BY place", (severity,)
+        )
+        return [(self.where(place)[0], number, kind, reason) for place, number, kind, reason in rows]
+
+    def action(self, tx: str) -> list[Event]:
+        """The events of an action in the order they were written."""
+        rows = self.query("SELECT place FROM lines WHERE tx = ? ORDER BY at, replica, seq, id", (tx,))
+        found: dict[str, Event] = {}
+        for (place,) in rows:
+            event = self.event_at(place)
+            if event is not None:
+                found.setdefault(event.id, event)
+        return list(found.values())
+
+    def labels(self) -> dict[str, str]:
+        """What people call each replica: its latest label, else the one in its replica.json."""
+        from mait_code.journal import replica
+
+        found: dict[str, str] = {}
+        for directory in segments.directories(self.home.journal):
+            label = replica.described(self.home, directory).get("label")
+            if isinstance(label, str) and label:
+                found[directory] = label
+        for _entity, raw in self.states():
+            state = orjson.loads(raw)
+            of, label = register.value(state, "of"), register.value(state, "label")
+            if isinstance(of, str) and isinstance(label, str):
+                found[of] = label
+        return found

@@ -1,0 +1,87 @@
+"""Making stores anew: one pass over the journal for all of them, each in one transaction of its own."""
+
+from __future__ import annotations
+
+from mait_code.journal import reading
+from mait_code.journal.event import Bad, parse
+from mait_code.journal.reading import Mark
+from mait_code.projections.store import BATCH, LOST, without_collector
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from mait_code.journal.event import Event
+    from mait_code.journal.home import Home
+    from mait_code.journal.reading import Change
+    from mait_code.projections.index import Index
+    from mait_code.projections.store import Store
+
+
+def rebuild(home: Home, stores: list[Store], step: Callable[[int, int], None] | None = None) -> dict[str, int]:
+    """Fold the whole journal anew into `stores`; others go on reading the old states until it is done.
+
+    `step(done, total)` is told of segments. Returns the number of events folded, by store file.
+    """
+    try:
+        pairs = [(store, _begin(store)) for store in stores]
+        with without_collector():
+            return _fold(home, pairs, step)
+    except BaseException:
+        for store in stores:
+            if store.is_open and not store.db.get_autocommit():
+                store.db.execute("ROLLBACK")
+        raise
+
+
+def _begin(store: Store) -> Index:
+    try:
+        return store.begin_anew()
+    except LOST:
+        store.set_aside()
+        return store.begin_anew()
+
+
+def _fold(
+    home: Home, pairs: list[tuple[Store, Index]], step: Callable[[int, int], None] | None
+) -> dict[str, int]:
+    plan = reading.plan(home, Mark(), lambda _directory: {}, thorough=True)
+    hold = reading.git_is_working(home)
+    counts = dict.fromkeys((store.name for store, _index in pairs), 0)
+    largest = ""
+    for done, change in enumerate(plan.changes, 1):
+        if not change.load(hold):
+            plan.mark.directories[change.cursor.directory] = [0, "", 0, 0]
+            continue
+        _take(change, pairs)
+        largest = max(largest, change.last_at())
+        change.content = b""
+        for store, index in pairs:
+            if index.waiting >= BATCH:
+                counts[store.name] += index.flush()
+        if step is not None:
+            step(done, len(plan.changes))
+    for store, index in pairs:
+        counts[store.name] += index.finish()
+        store.finish(store.db, plan.mark, max(largest, index.largest))
+        store.db.execute("COMMIT")
+    return counts
+
+
+def _take(change: Change, pairs: list[tuple[Store, Index]]) -> None:
+    """Give each line to the stores it belongs in, parsed once."""
+    takers: dict[str, list[Callable[[int, int, bytes, Event | Bad], None]]] = {}
+    everything = [index.take for store, index in pairs if not store.prefix]
+    for store, index in pairs:
+        index.open(change)
+        if store.prefix:
+            takers[store.projection.family] = [*everything, index.take]
+    for number, (offset, line) in enumerate(change.lines(), change.first_line):
+        if not everything and not any(store.wants(line) for store, _index in pairs):
+            continue
+        event = parse(line)
+        family = "" if isinstance(event, Bad) else event.kind.partition(".")[0]
+        for take in takers.get(family, everything):
+            take(offset, number, line, event)
+    for _store, index in pairs:
+        index.keep(change.cursor)
