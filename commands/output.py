@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
     from rich.console import Console
 
-__all__ = ["Output", "Progress", "Styled", "make_streams_safe", "visible"]
+__all__ = ["Output", "Progress", "Styled", "make_streams_safe", "path_text", "visible"]
 
 _SGR: Final = {
     "bold": "1",
@@ -58,6 +58,11 @@ def visible(text: str, multiline: bool = False) -> str:
     With `multiline`, newlines and tabs stay as they are.
     """
     return text if text.isprintable() else text.translate(_table(multiline))
+
+
+def path_text(path: str | bytes) -> str:
+    """A path as text that can be printed and put into JSON, whatever the locale took its bytes for."""
+    return os.fsencode(path).decode("utf-8", "backslashreplace")
 
 
 class Styled(str):

@@ -8,6 +8,7 @@ import re
 from typing import Any
 
 from mait_code.commands import settings_file
+from mait_code.commands.output import path_text
 from mait_code.journal import settings
 from mait_code.journal.errors import BadInput, DiskRefused, MaitError, NotFound, Refused
 from mait_code.journal.home import Home, make_directory
@@ -48,14 +49,18 @@ def one(key: str) -> dict[str, Any]:
     resolved = settings.resolve(key)
     return {
         "key": key,
-        "value": resolved.value,
+        "value": _shown(resolved.value),
         "source": resolved.source,
-        "default": settings.default(entry),
+        "default": _shown(settings.default(entry)),
         "help": entry.help,
         "unit": entry.unit,
         "accepts": entry.accepts,
         "requires_migration": bool(entry.needs),
     }
+
+
+def _shown(value: object) -> object:
+    return path_text(value) if isinstance(value, str) else value
 
 
 def variables() -> dict[str, str]:
@@ -84,7 +89,7 @@ def change(key: str, raw: str | None) -> Change:
     entry = settings.setting(key)
     new = None if raw is None else entry.parse(raw)
     if entry.kind == "path" and isinstance(new, str):
-        new = os.path.abspath(new)
+        new = path_text(os.path.abspath(settings.native_path(new)))
     before = settings.value(key)
     if new is None:
         settings_file.edit(lambda document: document.pop(key, None))
@@ -92,8 +97,8 @@ def change(key: str, raw: str | None) -> Change:
         settings_file.put(key, new)
     after = settings.resolve(key)
     wins = after.source == "env" and new is not None
-    notes = [f"{entry.variable} is set and wins: {after.value} stays in force here"] if wins else []
-    return Change(key, before, after.value, after.source, notes)
+    notes = [f"{entry.variable} is set and wins: {_shown(after.value)} stays in force here"] if wins else []
+    return Change(key, _shown(before), _shown(after.value), after.source, notes)
 
 
 def _change_variable(key: str, raw: str | None) -> Change:
@@ -119,23 +124,23 @@ def change_data_dir(raw: str, move: bool | None) -> Change:
     Raises BadInput where something is there and `move` is None: the user chooses. A failed move changes nothing.
     """
     entry = settings.setting("data-dir")
-    old, new = Home(str(settings.value("data-dir"))), Home(str(entry.parse(raw)))
+    old, new = Home(str(settings.value("data-dir"))), Home(settings.native_path(str(entry.parse(raw))))
     if old.real == new.real or not _holds_something(old.data):
-        return change("data-dir", new.data)
+        return change("data-dir", raw)
     if move is None:
         raise BadInput(
             f"{old.data} holds your journal; say whether it comes along",
             "--move-data takes it to the new place, --no-move-data starts from what is at the new place",
         )
     if not move:
-        return change("data-dir", new.data)
+        return change("data-dir", raw)
     if settings.resolve("data-dir").source == "env":
         raise Refused(
             f"{entry.variable} names the data directory here", "unset it, then move; or move by hand and change it"
         )
     copied = _move(old, new)
     try:
-        changed = change("data-dir", new.data)
+        changed = change("data-dir", raw)
     except MaitError:
         if not copied:
             os.rename(new.data, old.data)

@@ -35,21 +35,25 @@ def fitted(texts: Mapping[str, str | None]) -> tuple[dict[str, str | None], list
     """
     notes: list[str] = []
     ready = {key: None if text is None else _storable(key, text, notes) for key, text in texts.items()}
-    sizes = {key: _size(text) for key, text in ready.items() if text}
-    while sum(sizes.values()) > ROOM:
-        longest = max(sizes, key=sizes.__getitem__)
-        room = ROOM - sum(size for key, size in sizes.items() if key != longest)
-        others = sorted(sizes.values())[:-1]
-        # Two long texts share what there is; a short one never makes a long one vanish.
-        room = max(room, ROOM // (len(others) + 1))
-        text = ready[longest] or ""
-        kept = _longest_beginning(text, room)
-        ready[longest] = kept
-        sizes[longest] = _size(kept)
-        notes.append(
-            f"the {longest} is too long for one line of the log: its first {len(kept)} of {len(text)} characters were kept"
-        )
+    share = _share({key: _size(text) for key, text in ready.items() if text})
+    for key, text in ready.items():
+        if text and _size(text) > share:
+            ready[key] = kept = _longest_beginning(text, share)
+            notes.append(
+                f"the {key} is too long for one line of the log: its first {len(kept):,} of {len(text):,} characters were kept"
+            )
     return ready, notes
+
+
+def _share(sizes: dict[str, int]) -> int:
+    """Bytes that each text may take at most so that all fit: short ones leave their rest to the long ones."""
+    left = ROOM
+    for done, size in enumerate(sorted(sizes.values())):
+        share = left // (len(sizes) - done)
+        if size > share:
+            return share
+        left -= size
+    return ROOM
 
 
 def required(text: str, what: str, hint: str = "") -> str:
@@ -62,7 +66,7 @@ def required(text: str, what: str, hint: str = "") -> str:
 
 def one_line(text: str) -> str:
     """A title: line breaks become spaces."""
-    return " ".join(text.splitlines()) if len(text.splitlines()) > 1 else text.strip()
+    return " ".join(text.splitlines()).strip()
 
 
 def name(text: str, what: str) -> str:

@@ -1,7 +1,7 @@
 """The time language of reminders: what "friday EOD", "in 2 weeks" or "every monday 9am" mean at a given moment.
 
-The grammar here is small and its own (docs/how-to/reminders.md lists it). What it does not know goes to dateparser, which is
-imported only then. Three rules decide where a phrase leaves room:
+The grammar here is small and its own (docs/how-to/reminders.md lists it). What it does not know goes to dateparser,
+which is imported only then. Three rules decide where a phrase leaves room:
 
 - A day without an hour means 9:00; a time that names no date means the first one ahead. A length of time in hours or
   minutes is elapsed time, one in days or longer is counted on the calendar.
@@ -11,7 +11,7 @@ imported only then. Three rules decide where a phrase leaves room:
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import UTC, date, datetime, time, timedelta
 from typing import TYPE_CHECKING, Any
 
@@ -21,6 +21,7 @@ from mait_code.commands.when_repeats import Repeat, take_repeat
 from mait_code.commands.when_words import MOST_CHARACTERS, Words, quoted, split
 from mait_code.journal.errors import BadInput, Refused
 from mait_code.projections.recurrence import first_match, next_after
+from mait_code.projections.recurrence_rule import DAYS
 from mait_code.projections.zones import load_zone, name_instant, nominal, show, to_utc
 
 if TYPE_CHECKING:
@@ -112,7 +113,9 @@ def _own(words: list[str], text: str, now: datetime, zone: str) -> When | None:
         return _once(said, text, now, zone)
     if "every" in words or "each" in words:
         if _ENDS.intersection(words):
-            raise BadInput("a repetition has no end of its own", "set it without the end, and dismiss it when it is over")
+            raise BadInput(
+                "a repetition has no end of its own", "set it without the end, and dismiss it when it is over"
+            )
         raise BadInput(f"cannot read the repetition in {quoted(text)}", _REPEATS)
     return None
 
@@ -155,7 +158,9 @@ def _once(said: _Said, text: str, now: datetime, zone: str) -> When:
     day = said.day
     if day is not None and day.moment is not None:
         if said.clock or said.part:
-            raise BadInput(f"{quoted(text)} says both a length of time and an hour", 'try "in 2 hours" or "in 2 days 9am"')
+            raise BadInput(
+                f"{quoted(text)} says both a length of time and an hour", 'try "in 2 hours" or "in 2 days 9am"'
+            )
         return When(*name_instant(day.moment, zone, day.precise))
     dates = day.dates if day is not None else [now.date() + timedelta(days=more) for more in range(3)]
     default = day.default if day is not None else DEFAULT
@@ -178,7 +183,9 @@ def _first_ahead(dates: Iterable[date], clock: Clock, text: str, now: datetime, 
 def _at(day: date, clock: Clock, zone: str) -> tuple[str, str]:
     wall = datetime.combine(day + timedelta(days=clock.midnight), clock.time)
     if clock.offset is not None:
-        return name_instant(wall.replace(tzinfo=clock.offset), "UTC" if clock.offset is UTC else zone, bool(wall.second))
+        return name_instant(
+            wall.replace(tzinfo=clock.offset), "UTC" if clock.offset is UTC else zone, bool(wall.second)
+        )
     return nominal(wall), zone
 
 
@@ -234,7 +241,7 @@ def _recurring(said: _Said, start: _Said, text: str, now: datetime, zone: str) -
 def _from(repeat: Repeat, begin: datetime, now: datetime, zone: str) -> When:
     if repeat.is_placed:
         rule = repeat.rule()
-        first = first_match(rule, nominal(begin - timedelta(minutes=1)), nominal(begin))
+        first = first_match(rule, nominal(begin))
     else:
         rule = _placed_at(repeat, begin.date()).rule()
         first = nominal(begin)
@@ -250,10 +257,6 @@ def _from(repeat: Repeat, begin: datetime, now: datetime, zone: str) -> When:
 
 def _placed_at(repeat: Repeat, day: date) -> Repeat:
     """A repetition that names no day counts from this one."""
-    from dataclasses import replace
-
-    from mait_code.projections.recurrence_rule import DAYS
-
     if repeat.every == "week":
         return replace(repeat, days=(DAYS[day.weekday()],))
     if repeat.every == "month":
@@ -263,16 +266,14 @@ def _placed_at(repeat: Repeat, day: date) -> Repeat:
     return repeat
 
 
+_DAY_OF = {"week": "days", "month": "monthdays", "year": "month"}
+
+
 def _merged(repeat: Repeat, day: Day | None, text: str) -> Repeat:
     """With a day said apart from the repetition: "friday every 2 weeks", "24 dec every year"."""
     if day is None:
         return repeat
-    wanted: dict[str, Any] = {"week": {"days"}, "month": {"monthdays"}, "year": {"month", "monthdays", "nth"}}
-    fits = {key: tuple(value) if isinstance(value, list) else value for key, value in day.fits.items()}
-    if repeat.is_placed or not fits or not set(fits) <= wanted.get(repeat.every, set()):
+    fits: dict[str, Any] = {key: tuple(value) if isinstance(value, list) else value for key, value in day.fits.items()}
+    if repeat.is_placed or _DAY_OF.get(repeat.every) not in fits or ("month" in fits) != (repeat.every == "year"):
         raise BadInput(f"cannot read the repetition in {quoted(text)}", _REPEATS)
-    if repeat.every == "year" and "month" not in fits:
-        raise BadInput(f"cannot read the repetition in {quoted(text)}", _REPEATS)
-    from dataclasses import replace
-
     return replace(repeat, **fits)

@@ -31,10 +31,11 @@ _BARE = re.compile(r"@?([0-9]{1,2})")
 _FOUR = re.compile(r"([0-9]{2})([0-9]{2})")
 _ZONE = re.compile(r"[a-z_]+(?:/[a-z0-9_+-]+)+")
 # What people write for a zone, each of which means several or only half of one (summer time or not).
-_ABBREVIATIONS = frozenset(
+_SHORT = (
     "acdt acst adt aedt aest akdt akst ast awst bst cdt cest cet cst edt eest eet est hkt hst ict idt ist jst "
-    "kst mdt msd msk mst ndt nst nzdt nzst pdt pht pkt pst sast sgt wat west wet wib et ct mt pt".split()
+    "kst mdt msd msk mst ndt nst nzdt nzst pdt pht pkt pst sast sgt wat west wet wib et ct mt pt"
 )
+_ABBREVIATIONS = frozenset(_SHORT.split())
 
 
 @dataclass(frozen=True, slots=True)
@@ -135,7 +136,9 @@ def settle(clock: Clock | None, part: str, default: time) -> Clock:
     if clock.bare and not part:
         if clock.time.hour < 7:
             early, late = (clock.time.replace(hour=hour) for hour in hours)
-            raise BadInput(f"{clock.time.hour}:{clock.time:%M} could be at night or by day", f"say {early:%H:%M} or {late:%H:%M}")
+            raise BadInput(
+                f"{clock.time.hour}:{clock.time:%M} could be at night or by day", f"say {early:%H:%M} or {late:%H:%M}"
+            )
         return Clock(clock.time)  # 7 to 12 are morning hours and noon
     return Clock(clock.time.replace(hour=fits[0]), clock.midnight, offset=clock.offset)
 
@@ -143,8 +146,8 @@ def settle(clock: Clock | None, part: str, default: time) -> Clock:
 def take_zone(words: list[str], home: str, now: datetime) -> tuple[list[str], str | None]:
     """The words without the zone among them, and the zone's name, or None where none is named.
 
-    Understood are names of the zone database in any case, UTC, GMT and Z, and the abbreviations that the `home` zone itself
-    uses around `now`. BadInput for an unknown name and for every other abbreviation, as most stand for several zones.
+    Understood are names of the zone database in any case, UTC, GMT and Z, and the abbreviations that the `home` zone
+    itself uses around `now`. BadInput for an unknown name and for other abbreviations: most stand for several zones.
     """
     rest, found = [], None
     for word in words:

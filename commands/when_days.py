@@ -7,9 +7,7 @@ from dataclasses import dataclass, field
 from datetime import date, datetime, time, timedelta
 from typing import TYPE_CHECKING, Any
 
-from mait_code.commands.when_calendar import (
-    add_months, begin, ends, exact, in_years, length, nth_weekday, spell, spell_nth,
-)  # fmt: skip
+from mait_code.commands import when_calendar as calendar
 from mait_code.commands.when_clock import DEFAULT, EOD
 from mait_code.commands.when_spans import take_span
 from mait_code.commands.when_words import MONTHS, WEEKDAYS, Words, nth_number, quoted
@@ -71,7 +69,7 @@ def _near(words: Words, now: datetime) -> Day | None:
     if words.take("tomorrow"):
         return Day([today + timedelta(days=1)])
     if words.peek() == "yesterday" or (words.peek() == "last" and words.peek(1) in _PAST and words.peek(2) != "of"):
-        raise Refused(f"{quoted(' '.join(words.words))} is in the past", "a reminder needs a time ahead: \"tomorrow\"")
+        raise Refused(f"{quoted(' '.join(words.words))} is in the past", 'a reminder needs a time ahead: "tomorrow"')
     return None
 
 
@@ -83,7 +81,7 @@ def _end(words: Words, now: datetime) -> Day | None:
     short = {"eow": "week", "eom": "month", "eoq": "quarter", "eoy": "year"}.get(words.peek())
     if short:
         words.at += 1
-        return Day(ends(short, now.date(), 0, 2), default=EOD)
+        return Day(calendar.ends(short, now.date(), 0, 2), default=EOD)
     end = words.take("end of", "the end of")
     if not end and not words.take("beginning of", "the beginning of", "start of", "the start of"):
         return None
@@ -93,12 +91,12 @@ def _end(words: Words, now: datetime) -> Day | None:
     words.at += 1
     if unit in MONTHS and not which:
         year = _take_year(words)
-        return Day(in_years(MONTHS[unit], -1 if end else 1, year, now.date()), default=EOD if end else DEFAULT)
+        return Day(calendar.in_years(MONTHS[unit], -1 if end else 1, year, now.date()), default=EOD if end else DEFAULT)
     if unit not in {"week", "month", "quarter", "year"}:
         return None
     if end:
-        return Day(ends(unit, now.date(), which == "next", which == "" or which == "this"), default=EOD)
-    return Day([begin(unit, now.date(), which != "this")])
+        return Day(calendar.ends(unit, now.date(), which == "next", which == "" or which == "this"), default=EOD)
+    return Day([calendar.begin(unit, now.date(), which != "this")])
 
 
 def _calendar(words: Words, now: datetime) -> Day | None:
@@ -111,9 +109,9 @@ def _calendar(words: Words, now: datetime) -> Day | None:
         return Day([saturday + timedelta(days=7)])
     for unit in ("week", "month", "quarter", "year"):
         if words.take(f"next {unit}"):
-            return _within(words, unit, begin(unit, today, 1))
+            return _within(words, unit, calendar.begin(unit, today, 1))
     if words.take("this week on", "this week") and words.peek() in WEEKDAYS:
-        return _within(words, "week", begin("week", today, 0))
+        return _within(words, "week", calendar.begin("week", today, 0))
     return None
 
 
@@ -127,7 +125,7 @@ def _within(words: Words, unit: str, begin: date) -> Day | None:
     number = nth_number(words) if unit == "month" else None
     if number is not None and number > 0:
         words.at += 1
-        return Day([exact(begin.year, begin.month, number)])
+        return Day([calendar.exact(begin.year, begin.month, number)])
     words.at = start
     return Day([begin])
 
@@ -135,7 +133,7 @@ def _within(words: Words, unit: str, begin: date) -> Day | None:
 def _weekday(words: Words, now: datetime) -> Day | None:
     """A weekday is the next one ahead; with "next" it is the one of the next calendar week, from Monday on."""
     today = now.date()
-    monday = begin("week", today, 0)
+    monday = calendar.begin("week", today, 0)
     following = words.take("next")
     this = not following and words.take("this coming", "this", "coming")
     weekday = words.take_from(WEEKDAYS)
@@ -148,7 +146,9 @@ def _weekday(words: Words, now: datetime) -> Day | None:
     if dated is not None:
         said = next((day for day in dated.dates if day >= today), dated.dates[0])
         if said.weekday() != weekday:
-            raise BadInput(f"{spell(said)} is a {DAY_NAMES[said.weekday()]}, not a {DAY_NAMES[weekday]}", "leave one out")
+            raise BadInput(
+                f"{calendar.spell(said)} is a {DAY_NAMES[said.weekday()]}, not a {DAY_NAMES[weekday]}", "leave one out"
+            )
         return Day([said])
     ahead = today + timedelta(days=(weekday - today.weekday()) % 7)
     return Day([ahead + timedelta(days=7 * week) for week in range(_WEEKS_AHEAD)], fits={"days": [DAYS[weekday]]})
@@ -173,7 +173,7 @@ def _numeric(words: Words, now: datetime) -> Day | None:
     iso, dotted, slashed = (shape.fullmatch(word) for shape in (_ISO, _DOTTED, _SLASHED))
     words.at += 1
     if iso:
-        return Day([exact(*map(int, iso.groups()))])
+        return Day([calendar.exact(*map(int, iso.groups()))])
     if dotted:
         day, month, year = dotted.groups()
         return _day_month(int(day), int(month), _full_year(year), now.date())
@@ -214,9 +214,11 @@ def _named(words: Words, now: datetime) -> Day | None:
     if weekday is None:
         return _day_month(number, month, year, now.date())
     years = range(now.year, now.year + 12) if year is None else [year]
-    dates = [day for year in years if (day := nth_weekday(year, month, number, weekday)) is not None]
+    dates = [day for year in years if (day := calendar.nth_weekday(year, month, number, weekday)) is not None]
     if not dates:
-        raise BadInput(f"no {spell_nth(number, weekday)} in {MONTH_NAMES[month - 1]}", 'try "last friday of december"')
+        raise BadInput(
+            f"no {calendar.spell_nth(number, weekday)} in {MONTH_NAMES[month - 1]}", 'try "last friday of december"'
+        )
     return Day(dates, fits={"month": month, "nth": [(number, DAYS[weekday])]})
 
 
@@ -248,16 +250,16 @@ def _ordinal(words: Words, now: datetime) -> Day | None:
     if ahead is None:
         if weekday is not None or number < 1:
             return None
-        months = [add_months(now.date().replace(day=1), more) for more in range(13)]
-        dates = [month.replace(day=number) for month in months if number <= length(month.year, month.month)]
+        months = [calendar.add_months(now.date().replace(day=1), more) for more in range(13)]
+        dates = [month.replace(day=number) for month in months if number <= calendar.length(month.year, month.month)]
         return Day(dates, fits={"monthdays": [number]}) if dates else None
-    month = begin("month", now.date(), ahead)
+    month = calendar.begin("month", now.date(), ahead)
     if weekday is None:
-        return Day([exact(month.year, month.month, number)])
-    found = nth_weekday(month.year, month.month, number, weekday)
+        return Day([calendar.exact(month.year, month.month, number)])
+    found = calendar.nth_weekday(month.year, month.month, number, weekday)
     if found is None:
         raise BadInput(
-            f"{MONTH_NAMES[month.month - 1]} {month.year} has no {spell_nth(number, weekday)}",
+            f"{MONTH_NAMES[month.month - 1]} {month.year} has no {calendar.spell_nth(number, weekday)}",
             'try "last friday of next month"',
         )
     return Day([found])
@@ -301,6 +303,8 @@ def _take_year(words: Words) -> int | None:
 
 def _day_month(number: int, month: int, year: int | None, today: date) -> Day:
     if not 1 <= month <= 12:
-        raise BadInput(f"there is no month {month}", 'dates are written "24.12.", "24 dec" or "2026-12-24"; times "15:30"')
+        raise BadInput(
+            f"there is no month {month}", 'dates are written "24.12.", "24 dec" or "2026-12-24"; times "15:30"'
+        )
     fits = {"month": month, "monthdays": [number]}
-    return Day(in_years(month, number, year, today), fits={} if year else fits)
+    return Day(calendar.in_years(month, number, year, today), fits={} if year else fits)

@@ -31,17 +31,15 @@ _UNIT_WORDS = {
 }  # fmt: skip
 UNITS = {word: unit for unit, words in _UNIT_WORDS.items() for word in words.split()}
 
-NUMBERS = {
-    word: number
-    for number, word in enumerate("one two three four five six seven eight nine ten eleven twelve".split(), 1)
-} | {"a": 1, "an": 1, "couple": 2, "fifteen": 15, "twenty": 20, "thirty": 30, "forty": 40, "fifty": 50, "sixty": 60,
+_COUNTING = "one two three four five six seven eight nine ten eleven twelve"
+NUMBERS = {word: number for number, word in enumerate(_COUNTING.split(), 1)} | {"a": 1, "an": 1, "couple": 2, "fifteen": 15, "twenty": 20, "thirty": 30, "forty": 40, "fifty": 50, "sixty": 60,
      "ninety": 90}  # fmt: skip
 _SMALL = (
     "first second third fourth fifth sixth seventh eighth ninth tenth eleventh twelfth thirteenth fourteenth fifteenth "
     "sixteenth seventeenth eighteenth nineteenth twentieth"
-).split()
-ORDINALS = {word: number for number, word in enumerate(_SMALL, 1)}
-ORDINALS |= {f"twenty-{word}": 20 + number for number, word in enumerate(_SMALL[:9], 1)}
+)
+ORDINALS = {word: number for number, word in enumerate(_SMALL.split(), 1)}
+ORDINALS |= {f"twenty-{word}": 20 + number for number, word in enumerate(_SMALL.split()[:9], 1)}
 ORDINALS |= {"thirtieth": 30, "thirty-first": 31, "last": -1}
 
 _NTH = re.compile(r"([0-9]{1,2})(?:st|nd|rd|th)")

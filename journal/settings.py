@@ -22,6 +22,7 @@ __all__ = [
     "Resolved",
     "Setting",
     "extra_environment",
+    "native_path",
     "path",
     "problems",
     "resolve",
@@ -105,16 +106,10 @@ class Setting:
         if self.kind == "bool":
             if isinstance(raw, bool):
                 return raw
-            return {
-                "true": True,
-                "false": False,
-                "1": True,
-                "0": False,
-                "yes": True,
-                "no": False,
-                "on": True,
-                "off": False,
-            }.get(str(raw).strip().lower())
+            word = str(raw).strip().lower()
+            return (
+                True if word in ("true", "yes", "on", "1") else False if word in ("false", "no", "off", "0") else None
+            )
         if self.kind in ("int", "float"):
             return _number(raw, self.kind)
         if not isinstance(raw, str) or not raw.strip() or "\0" in raw:
@@ -221,6 +216,11 @@ def contents() -> Contents:
     return _read[1]
 
 
+def native_path(text: str) -> str:
+    """A path that is text, as system calls take it: UTF-8, also in a locale that knows no accents."""
+    return text if text.isascii() else os.fsdecode(text.encode(errors="surrogateescape"))
+
+
 def setting(key: str) -> Setting:
     """The registry's entry. Raises NotFound, with near names as the hint."""
     known = _BY_KEY.get(key)
@@ -272,7 +272,7 @@ def _anchored(entry: Setting, parsed: Value) -> Value:
 
 
 def _from_file(entry: Setting, raw: object) -> Value:
-    parsed = entry.parse(raw)
+    parsed = entry.parse(native_path(raw) if entry.kind == "path" and isinstance(raw, str) else raw)
     if entry.kind == "path" and isinstance(parsed, str) and not os.path.isabs(parsed):
         raise BadInput(f"{entry.key} takes a path from the root or from ~, not {raw!r}")
     return parsed

@@ -8,6 +8,7 @@ clock is read, and a reminder set ten years ago costs what one set yesterday doe
 
 from __future__ import annotations
 
+from dataclasses import replace
 from datetime import UTC, date, datetime, timedelta
 from typing import TYPE_CHECKING
 
@@ -53,18 +54,23 @@ def latest(first: str, rule: Rule | None, upto: str) -> str | None:
     return None if found is None else nominal(found)
 
 
-def first_match(rule: Rule, after: str) -> str | None:
-    """The earliest time later than `after` that fits the rule's days, at the clock time of `after`.
+def first_match(rule: Rule, start: str) -> str | None:
+    """The earliest time from `start` on that fits the rule's days, at the clock time of `start`; None past year 8999.
 
-    The interval does not count, as this is where a rule may start: "every 2 weeks on Friday" starts on the next Friday.
+    The interval does not count, as this is where a rule may begin: "every 2 weeks on Friday" begins on the next Friday.
+    BadInput for a rule that cannot be read.
     """
     pattern, wrong = read(rule)
     if pattern is None:
         raise BadInput(f"not a rule for a recurring reminder: {wrong}")
-    start = read_nominal(after)
-    once = Pattern(pattern.unit, 1, pattern.days, pattern.month, pattern.monthdays, pattern.nth)
-    found = _after(once, start, start)
-    return None if found is None else nominal(found)
+    begin, period = read_nominal(start), 0
+    once = replace(pattern, step=1)
+    while (times := _times(once, begin, period)) is not None:
+        for at in times:
+            if at >= begin:
+                return nominal(at)
+        period += 1
+    return None
 
 
 def current(

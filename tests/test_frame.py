@@ -206,7 +206,7 @@ def test_summary_stands_for_a_missing_subcommand(cli: Callable[..., Any]) -> Non
         (errors.DiskRefused("full"), 74, "mait-code: full\n"),
         (KeyboardInterrupt(), 130, "mait-code: interrupted\n"),
         (BrokenPipeError(errno.EPIPE, "Broken pipe"), 0, ""),
-        (click.UsageError("odd"), 2, "mait-code: odd\n"),
+        (click.UsageError("odd"), 2, "mait-code: odd\nhint: see mait-code sub probe --help\n"),
         (click.Abort(), 1, "mait-code: stopped: the question got no answer\n"),
         (
             FileNotFoundError(errno.ENOENT, "No such file or directory", "/x"),

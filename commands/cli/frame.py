@@ -14,6 +14,7 @@ import click
 from click import argument, option
 
 from mait_code.commands.output import Output, visible
+from mait_code.journal.settings import native_path
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -108,6 +109,8 @@ class Context(click.Context):
 def _remember(name: str) -> Callable[[click.Context, click.Parameter, Any], None]:
     def callback(context: click.Context, parameter: click.Parameter, value: Any) -> None:
         # Each level declares the option anew; only the level where it was given may set it.
+        if name == "data_dir" and value:
+            value = native_path(value)
         if value and not context.resilient_parsing:
             setattr(context.find_object(Invocation), name, value)
         elif value == "" and not context.resilient_parsing:

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 import click
 
 from mait_code.commands.cli.frame import Group, Invocation, usage_hint
-from mait_code.commands.output import Output, make_streams_safe
+from mait_code.commands.output import Output, make_streams_safe, path_text
 from mait_code.journal import settings
 from mait_code.journal.errors import Ambiguous, BadInput, MaitError
 
@@ -58,7 +58,7 @@ def _execute(group: Group, program: str, arguments: Sequence[str], invocation: I
         invocation.logged = False
         return shell_complete(group, {"obj": invocation}, program, _completion_variable(program), instruction)
     for name, value in settings.extra_environment().items():
-        os.environ.setdefault(name, value)
+        os.environ.setdefault(name, os.fsdecode(value.encode()))
     with group.make_context(program, _decode(arguments), obj=invocation) as context:
         result = group.invoke(context)
     return result if isinstance(result, int) else OK
@@ -129,7 +129,7 @@ def _explain(error: BaseException, invocation: Invocation) -> int:
 
 def _explain_system(error: OSError, out: Output) -> int:
     reason = error.strerror or str(error)
-    where = f"{os.fsdecode(error.filename)}: " if isinstance(error.filename, (str, bytes)) else ""
+    where = f"{path_text(error.filename)}: " if isinstance(error.filename, (str, bytes)) else ""
     if error.errno in _DISK_ERRNOS:
         out.error(f"{where}{reason}", "check free space and permissions; what was acknowledged before is safe")
         return DISK

@@ -1,0 +1,196 @@
+"""Questions to board.db: cards with everything to print, the projects there are, how many cards stand in each column."""
+
+from __future__ import annotations
+
+import orjson
+
+from mait_code.projections.cards import COLUMNS, PRIORITIES, Cards
+from mait_code.projections.ids import short_of
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Sequence
+    from typing import Any
+
+    from mait_code.projections.store import Store
+
+__all__ = ["Card", "Comment", "cards", "counts", "deleted_cards", "one", "projects", "shown_register"]
+
+_COLUMNS = (
+    "id, number, project, title, description, acceptance_criteria, status, priority, completion_summary, created_at,"
+    " updated_at, completed_at, bound_session, bound_replica, origin, newer"
+)
+_RANK = "CASE priority " + " ".join(f"WHEN '{name}' THEN {rank}" for rank, name in enumerate(PRIORITIES)) + " ELSE 9 END"
+_ORDER = f"ORDER BY {_RANK}, created_at, id"
+
+
+def shown_register(register: str) -> str:
+    """What people call a register: the event field `column` is `status` everywhere outside the log."""
+    return "status" if register == "column" else register
+
+
+class Comment:
+    """One comment. `id` is the id of the event that made it."""
+
+    __slots__ = ("author", "body", "created_at", "id")
+
+    def __init__(self, id_: str, author: str, body: str, created_at: str) -> None:
+        self.id = id_
+        self.author = author
+        self.body = body
+        self.created_at = created_at
+
+
+class Card:
+    """A card as it is now. Times are ISO 8601 UTC. `short` is what people type; `conflicts` names the fields in conflict.
+
+    `comments` is None where they were not asked for. `notes` is what a command has to say about what it did, for stderr.
+    """
+
+    __slots__ = (
+        "acceptance_criteria",
+        "bound_replica",
+        "bound_session",
+        "comments",
+        "completed_at",
+        "completion_summary",
+        "conflicts",
+        "created_at",
+        "description",
+        "id",
+        "newer",
+        "notes",
+        "number",
+        "origin",
+        "priority",
+        "project",
+        "references",
+        "short",
+        "status",
+        "tags",
+        "title",
+        "updated_at",
+    )
+
+    def __init__(self, row: Sequence[Any]) -> None:
+        self.id: str = row[0]
+        self.number: int | None = row[1]
+        self.project: str | None = row[2]
+        self.title: str = row[3]
+        self.description: str | None = row[4]
+        self.acceptance_criteria: str | None = row[5]
+        self.status: str = row[6]
+        self.priority: str = row[7]
+        self.completion_summary: str | None = row[8]
+        self.created_at: str = row[9]
+        self.updated_at: str = row[10]
+        self.completed_at: str | None = row[11]
+        self.bound_session: str | None = row[12]
+        self.bound_replica: str | None = row[13]
+        self.origin: str | None = row[14]
+        self.newer = bool(row[15])
+        self.short = f"{self.number}{self.id[:2]}" if self.number is not None else self.id
+        self.tags: list[str] = []
+        #: (event id, label, value), in order: the position people use is the place in this list, from 1.
+        self.references: list[tuple[str, str, str]] = []
+        self.comments: list[Comment] | None = None
+        self.conflicts: list[str] = []
+        self.notes: list[str] = []
+
+    @property
+    def entity(self) -> str:
+        """`card/` and the id, as events name it."""
+        return f"card/{self.id}"
+
+    @property
+    def blocked(self) -> bool:
+        """Whether it carries the tag that keeps it from being picked up."""
+        return "blocked" in self.tags
+
+
+def one(store: Store, entity: str) -> Card | None:
+    """A card with its comments, or None where no living card is known by that entity."""
+    found = cards(store, "id = ?", (entity.partition("/")[2],), comments=True)
+    return found[0] if found else None
+
+
+def cards(
+    store: Store, where: str = "1", bindings: tuple[Any, ...] = (), *, comments: bool = False, limit: int = -1
+) -> list[Card]:
+    """Cards, most urgent first, then oldest first. `where` is SQL over the table `cards`.
+
+    A handful of queries, however many cards there are.
+    """
+    rows = store.db.execute(f"SELECT {_COLUMNS} FROM cards WHERE {where} {_ORDER} LIMIT ?", (*bindings, limit))  # noqa: S608
+    found = {row[0]: Card(row) for row in rows}
+    if not found:
+        return []
+    # A few cards are looked up one by one, many by a pass over the whole of each small table.
+    chosen = f"IN ({', '.join('?' * len(found))})" if len(found) <= 50 else ""
+    ids = tuple(found) if chosen else ()
+
+    def more(table: str, key: str, columns: str, order: str) -> Iterable[tuple[Card, tuple[Any, ...]]]:
+        condition = f"WHERE {key} {chosen}" if chosen else ""
+        for row in store.db.execute(f"SELECT {key}, {columns} FROM {table} {condition} ORDER BY {order}", ids):  # noqa: S608
+            card = found.get(row[0])
+            if card is not None:
+                yield card, row[1:]
+
+    for card, (tag,) in more("card_tags", "card_id", "tag", "tag"):
+        card.tags.append(tag)
+    for card, (id_, label, value) in more("card_references", "card_id", "id, label, value", "card_id, position"):
+        card.references.append((id_, label, value))
+    for card, (register,) in more("conflicts", "id", "register", "register"):
+        card.conflicts.append(shown_register(register))
+    if comments:
+        for card in found.values():
+            card.comments = []
+        # The rows of a card were written in the order of the log, which is not always that of the clocks.
+        for card, row in more("card_comments", "card_id", "id, author, body, created_at", "rowid"):
+            assert card.comments is not None
+            card.comments.append(Comment(*row))
+    for card in found.values():
+        if card.number is None:
+            card.short = short_of(store, card.id)
+    return list(found.values())
+
+
+def deleted_cards(store: Store, entity: str = "") -> list[Card]:
+    """Deleted cards as they were (or the one named), last changed first. They have no readable rows, only their state."""
+    projection = Cards()
+    found = []
+    condition = "deleted = 1" + (" AND entity = ?" if entity else "")
+    rows = store.query(f"SELECT entity, state FROM entities WHERE {condition}", (entity,) if entity else ())  # noqa: S608
+    conflicts = {id_ for id_, in store.query("SELECT DISTINCT id FROM conflicts WHERE register = 'deleted'")}
+    for name, raw in rows:
+        state = orjson.loads(raw)
+        id_ = name.partition("/")[2]
+        card: Card | None = None
+        for table, row in projection.rows(id_, state):
+            if table == "cards":
+                card = Card(row)
+                card.comments = []
+            elif card is not None and table == "card_tags":
+                card.tags.append(row[1])
+            elif card is not None and table == "card_references":
+                card.references.append((row[1], row[3], row[4]))
+            elif card is not None and table == "card_comments" and card.comments is not None:
+                card.comments.append(Comment(*row[1:]))
+        if card is not None and state["c"]:
+            card.conflicts = ["deleted"] if id_ in conflicts else []
+            found.append(card)
+    return sorted(found, key=lambda card: (card.updated_at, card.id), reverse=True)
+
+
+def projects(store: Store) -> list[str]:
+    """Every project that has a card."""
+    return [row[0] for row in store.db.execute("SELECT DISTINCT project FROM cards WHERE project IS NOT NULL ORDER BY project")]
+
+
+def counts(store: Store, where: str = "1", bindings: tuple[Any, ...] = ()) -> dict[str, int]:
+    """How many cards stand in each column; columns of a newer version come last."""
+    found = dict.fromkeys(COLUMNS, 0)
+    query = f"SELECT status, count(*) FROM cards WHERE {where} GROUP BY status ORDER BY status"  # noqa: S608
+    for status, count in store.db.execute(query, bindings):
+        found[status] = count
+    return found
