@@ -10,6 +10,7 @@ on another day (UTC). A writer that had it open then adds to the file that was p
 from __future__ import annotations
 
 import os
+import stat
 import time
 
 from mait_code.journal import settings
@@ -57,7 +58,9 @@ def record(command: str, seconds: float, outcome: str, code: int, error_type: st
 def _append(path: str, line: bytes, today: str) -> None:
     handle = _open(path)
     try:
-        if _day_of(path) not in ("", today) and _put_aside(path, handle):
+        # Reading from a pipe or a terminal would wait for somebody to type.
+        is_file = stat.S_ISREG(os.fstat(handle).st_mode)
+        if is_file and _day_of(path) not in ("", today) and _put_aside(path, handle):
             os.close(handle)
             handle = _open(path)
         os.write(handle, line)

@@ -7,7 +7,6 @@ import os
 import re
 from typing import Any
 
-from mait_code.commands import settings_file
 from mait_code.commands.output import path_text
 from mait_code.journal import settings
 from mait_code.journal.errors import BadInput, DiskRefused, MaitError, NotFound, Refused
@@ -83,6 +82,8 @@ def change(key: str, raw: str | None) -> Change:
     """
     if key.startswith(_ENV):
         return _change_variable(key, raw)
+    from mait_code.commands import settings_file  # tomlkit costs more than everything that only reads
+
     if raw is None and key in settings.contents().unknown:
         settings_file.edit(lambda document: document.pop(key, None))
         return Change(key, "", "", "", [])
@@ -110,6 +111,8 @@ def _change_variable(key: str, raw: str | None) -> Change:
     before = settings.extra_environment().get(name)
     if raw is None and before is None:
         raise NotFound(f"{key} is not set in settings.toml", "mait-code settings list shows what is")
+    from mait_code.commands import settings_file
+
     settings_file.put_variable(name, raw)
     notes = []
     if raw is not None and os.environ.get(name, before) not in (before, raw):

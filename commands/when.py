@@ -12,17 +12,17 @@ which is imported only then. Three rules decide where a phrase leaves room:
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from datetime import UTC, date, datetime, time, timedelta
+from datetime import UTC, date, datetime, timedelta
 from typing import TYPE_CHECKING, Any
 
-from mait_code.commands.when_clock import DEFAULT, EOD, NIGHT, Clock, settle, take_clock, take_part, take_zone
+from mait_code.commands.when_clock import DEFAULT, Clock, later_today, settle, take_clock, take_part, take_zone
 from mait_code.commands.when_days import Day, take_day
 from mait_code.commands.when_repeats import Repeat, take_repeat
 from mait_code.commands.when_words import MOST_CHARACTERS, Words, quoted, split
 from mait_code.journal.errors import BadInput, Refused
 from mait_code.projections.recurrence import first_match, next_after
 from mait_code.projections.recurrence_rule import DAYS
-from mait_code.projections.zones import load_zone, name_instant, nominal, show, to_utc
+from mait_code.projections.zones import load_zone, name_instant, nominal, read_nominal, show, to_utc
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -31,7 +31,6 @@ if TYPE_CHECKING:
 
 __all__ = ["When", "parse_until", "parse_when"]
 
-_TODAY = (DEFAULT, EOD, NIGHT)  # what a bare "today" means: the first of these still ahead
 _STARTS = frozenset({"starting", "beginning", "commencing", "from", "since"})
 _ENDS = frozenset({"until", "till", "til", "through", "except"})
 
@@ -103,7 +102,7 @@ def parse_until(text: str, now: datetime, zone: str) -> When:
 
 def _own(words: list[str], text: str, now: datetime, zone: str) -> When | None:
     """By our own grammar; None where that cannot read the phrase and another may try."""
-    begins = next((at for at, word in enumerate(words) if at and word in _STARTS), len(words))
+    begins = next((at for at, word in enumerate(words) if at and _starts(word, words[at + 1 : at + 2])), len(words))
     said = _scan(Words(words[:begins]), now)
     if said is not None and said.repeat is not None:
         start = _scan(Words(words[begins + 1 :]), now) if begins < len(words) else _Said()
@@ -120,6 +119,11 @@ def _own(words: list[str], text: str, now: datetime, zone: str) -> When | None:
     return None
 
 
+def _starts(word: str, following: list[str]) -> bool:
+    """Whether a repetition's first day is named from here on; "a week from now" is a length of time."""
+    return word in _STARTS and following not in (["now"], ["today"])
+
+
 _REPEATS = 'try "every monday 9am", "every 2 weeks on friday", "every weekday 9:30" or "last friday of the month"'
 
 
@@ -133,6 +137,9 @@ def _scan(words: Words, now: datetime) -> _Said | None:
         clock = None if repeat or day or said.clock else take_clock(words)
         part = "" if repeat or day or clock or said.part else take_part(words)
         if words.at == start:
+            number = words.peek()
+            if len(words.words) == start + 1 and len(number) < 3 and number.isdigit() and (said.day or said.repeat):
+                raise BadInput(f"{number} could be an hour or a day", f'say "at {number}" or "on the {number}."')
             return None
         said.repeat = said.repeat or repeat
         said.day = said.day or day
@@ -164,9 +171,10 @@ def _once(said: _Said, text: str, now: datetime, zone: str) -> When:
         return When(*name_instant(day.moment, zone, day.precise))
     dates = day.dates if day is not None else [now.date() + timedelta(days=more) for more in range(3)]
     default = day.default if day is not None else DEFAULT
-    if default is None and not said.clock and not said.part:
-        default = _later_today(now, zone, text)
-    clock = settle(said.clock, said.part, default or DEFAULT)
+    if default is None and said.clock is None:
+        clock = Clock(later_today(now, zone, text, said.part))
+    else:
+        clock = settle(said.clock, said.part, default or DEFAULT)
     return _first_ahead(dates, clock, text, now, zone)
 
 
@@ -187,16 +195,6 @@ def _at(day: date, clock: Clock, zone: str) -> tuple[str, str]:
             wall.replace(tzinfo=clock.offset), "UTC" if clock.offset is UTC else zone, bool(wall.second)
         )
     return nominal(wall), zone
-
-
-def _later_today(now: datetime, zone: str, text: str) -> time:
-    """The hour of a bare "today": 9:00, 17:00 or 21:00, then the next full hour. Refused in the day's last hour."""
-    for hour in _TODAY:
-        if to_utc(nominal(datetime.combine(now.date(), hour)), zone) > now:
-            return hour
-    if now.hour == 23:
-        raise Refused(f"{quoted(text)} is nearly over", 'say an hour ("today 23:45") or "tomorrow"')
-    return time(now.hour + 1)
 
 
 def _past(text: str, due: str, zone: str, now: datetime) -> Refused:
@@ -232,27 +230,37 @@ def _recurring(said: _Said, start: _Said, text: str, now: datetime, zone: str) -
         return When(due, zone, repeat.rule())
     if start.day is not None and start.day.moment is not None:
         raise BadInput(f"{quoted(text)} does not start on a day", 'try "every 2 weeks on friday starting 4 dec"')
-    begin = start.day.dates[0] if start.day is not None else now.date()
-    if start.day is not None and start.day.dates[0] < now.date():
-        begin = next((day for day in start.day.dates if day >= now.date()), begin)
-    return _from(repeat, datetime.combine(begin, clock.time), now, zone)
+    if start.day is not None:
+        return _counted_from(repeat, datetime.combine(_not_past(start.day, now), clock.time), now, zone)
+    begin = datetime.combine(now.date(), clock.time)
+    if not repeat.is_placed:
+        return _counted_from(repeat, begin, now, zone)
+    first = first_match(repeat.rule(), nominal(begin))
+    while first is not None and to_utc(first, zone) <= now:
+        first = first_match(repeat.rule(), nominal(read_nominal(first) + timedelta(days=1)))
+    return _begun(first, repeat.rule(), zone)
 
 
-def _from(repeat: Repeat, begin: datetime, now: datetime, zone: str) -> When:
-    if repeat.is_placed:
-        rule = repeat.rule()
-        first = first_match(rule, nominal(begin))
-    else:
-        rule = _placed_at(repeat, begin.date()).rule()
-        first = nominal(begin)
-    wall = nominal(now)
-    if first is not None and to_utc(first, zone) <= now:
-        first = next_after(first, rule, max(first, wall))
-    while first is not None and to_utc(first, zone) <= now:  # in an hour that the clocks skip or repeat
-        first = next_after(first, rule, first)
+def _counted_from(repeat: Repeat, begin: datetime, now: datetime, zone: str) -> When:
+    """From a day that counts, "starting" or today, so that the intervals keep step with it."""
+    rule = (repeat if repeat.is_placed else _placed_at(repeat, begin.date())).rule()
+    anchor = first_match(rule, nominal(begin))
+    first = anchor
+    if anchor is not None and to_utc(anchor, zone) <= now:
+        first = next_after(anchor, rule, max(anchor, nominal(now)))
+    while anchor is not None and first is not None and to_utc(first, zone) <= now:  # in an hour that occurs twice
+        first = next_after(anchor, rule, first)
+    return _begun(first, rule, zone)
+
+
+def _begun(first: str | None, rule: Rule, zone: str) -> When:
     if first is None:
         raise BadInput("that day never comes", _REPEATS)
     return When(first, zone, rule)
+
+
+def _not_past(day: Day, now: datetime) -> date:
+    return next((date for date in day.dates if date >= now.date()), day.dates[0])
 
 
 def _placed_at(repeat: Repeat, day: date) -> Repeat:

@@ -8,15 +8,15 @@ from datetime import UTC, datetime, time, timedelta, timezone
 from typing import TYPE_CHECKING
 
 from mait_code.commands.when_words import WEEKDAYS, quoted
-from mait_code.journal.errors import BadInput
-from mait_code.projections.zones import find_zone, load_zone
+from mait_code.journal.errors import BadInput, Refused
+from mait_code.projections.zones import find_zone, load_zone, nominal, to_utc
 
 if TYPE_CHECKING:
     from datetime import tzinfo
 
     from mait_code.commands.when_words import Words
 
-__all__ = ["DEFAULT", "EOD", "PARTS", "Clock", "settle", "take_clock", "take_part", "take_zone"]
+__all__ = ["DEFAULT", "EOD", "PARTS", "Clock", "later_today", "settle", "take_clock", "take_part", "take_zone"]
 
 DEFAULT = time(9)  # a day without an hour
 EOD = time(17)
@@ -25,7 +25,9 @@ PARTS = {"morning": DEFAULT, "noon": time(12), "afternoon": time(14), "evening":
 
 # The hours that go with a part of the day: "tonight at 8" is 20:00.
 _HOURS_OF = {"morning": (0, 13), "afternoon": (12, 19), "evening": (15, 24), "night": (17, 24)}
+_PART_ENDS = {"morning": 12, "afternoon": 18}
 _CLOCK = re.compile(r"([0-9]{1,2}):([0-9]{2})(?::([0-9]{2})(?:\.[0-9]{1,9})?)?(am|pm)?(z|[+-][0-9]{2}:?[0-9]{2})?")
+_OFFSET = re.compile(r"[+-][0-9]{2}:?[0-9]{2}")
 _HOUR = re.compile(r"@?([0-9]{1,2})(am|pm)")
 _BARE = re.compile(r"@?([0-9]{1,2})")
 _FOUR = re.compile(r"([0-9]{2})([0-9]{2})")
@@ -70,7 +72,11 @@ def _digits(words: Words, at: bool) -> Clock | None:
     half = words.peek(1) if words.peek(1) in {"am", "pm"} else ""
     if full:
         words.at += 1 + bool(half and not full.group(4))
-        offset = _offset(full.group(5)) if full.group(5) else None
+        said = full.group(5)
+        if said is None and _OFFSET.fullmatch(words.peek()):
+            said = words.peek()
+            words.at += 1
+        offset = None if said is None else _offset(said)
         given = full.group(4) or half
         clock = _clock(word, full.group(1), full.group(2), full.group(3), given)
         return Clock(clock.time, bare=clock.bare and offset is None, offset=offset)
@@ -143,6 +149,19 @@ def settle(clock: Clock | None, part: str, default: time) -> Clock:
     return Clock(clock.time.replace(hour=fits[0]), clock.midnight, offset=clock.offset)
 
 
+def later_today(now: datetime, zone: str, text: str, part: str = "") -> time:
+    """The hour of a bare "today" or "this evening": its usual one, or when that is past the next full one within it.
+
+    A day has 9:00, 17:00 and 21:00. Refused where it is over, or as good as.
+    """
+    for hour in [PARTS[part]] if part else [DEFAULT, EOD, NIGHT]:
+        if to_utc(nominal(datetime.combine(now.date(), hour)), zone) > now:
+            return hour
+    if now.hour + 1 < _PART_ENDS.get(part, 24):
+        return time(now.hour + 1)
+    raise Refused(f"{quoted(text)} is over, or nearly", 'say an hour ("today 23:45") or "tomorrow"')
+
+
 def take_zone(words: list[str], home: str, now: datetime) -> tuple[list[str], str | None]:
     """The words without the zone among them, and the zone's name, or None where none is named.
 
@@ -155,7 +174,7 @@ def take_zone(words: list[str], home: str, now: datetime) -> tuple[list[str], st
         if name is None:
             rest.append(word)
         elif found not in (None, name):
-            raise BadInput(f"two zones in one time: {found} and {name}")
+            raise BadInput(f"two zones in one time: {found} and {name}", 'say one of them: "9am Europe/Berlin"')
         else:
             found = name
     return rest, found

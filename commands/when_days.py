@@ -46,7 +46,7 @@ def take_day(words: Words, now: datetime) -> Day | None:
 
     BadInput for a date that no calendar has or that reads two ways, Refused for one that says it is past.
     """
-    for reader in (_near, _end, _calendar, _weekday, _numeric, _named, _ordinal, _span):
+    for reader in (_near, _end, _calendar, _weekday, _span, _numeric, _named, _ordinal):
         start = words.at
         day = reader(words, now)
         if day is not None:
@@ -60,14 +60,16 @@ def _near(words: Words, now: datetime) -> Day | None:
     if words.take("today"):
         return Day([today], default=None)
     if words.take("tonight", "this night", "this evening"):
-        return Day([today], part="evening" if words.peek(-1) == "evening" else "night")
+        return Day([today], default=None, part="evening" if words.peek(-1) == "evening" else "night")
     for part in ("morning", "afternoon"):
         if words.take(f"this {part}"):
-            return Day([today], part=part)
+            return Day([today], default=None, part=part)
     if words.take("day after tomorrow", "the day after tomorrow"):
         return Day([today + timedelta(days=2)])
     if words.take("tomorrow"):
         return Day([today + timedelta(days=1)])
+    if words.peek() == "now" and len(words.words) == 1:
+        raise Refused("'now' is not ahead", 'a reminder needs a time ahead: "in 10 minutes"')
     if words.peek() == "yesterday" or (words.peek() == "last" and words.peek(1) in _PAST and words.peek(2) != "of"):
         raise Refused(f"{quoted(' '.join(words.words))} is in the past", 'a reminder needs a time ahead: "tomorrow"')
     return None

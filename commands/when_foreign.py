@@ -1,8 +1,8 @@
 """Phrases that our own grammar does not know, read by dateparser: "demain à 9h", "nächste Woche", "21 juin".
 
 dateparser guesses freely (it reads "24 décembre 18h" as the year 2118 and drops the hour of "morgen um 15 Uhr"), and a
-wrong guess is a reminder missed. So it is asked for the day only, the hour being taken out before, and its answer counts
-only if every number in the phrase is found in it again.
+wrong guess is a reminder missed. So it is asked for the day only, the hour being taken out before, and its answer
+counts only if every number in the phrase is found in it again.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ import re
 from datetime import datetime, time, timedelta
 from typing import Any
 
-from mait_code.commands.when_clock import DEFAULT
+from mait_code.commands.when_clock import DEFAULT, later_today
 from mait_code.commands.when_words import quoted
 from mait_code.journal.errors import BadInput
 from mait_code.projections.zones import name_instant, nominal
@@ -42,11 +42,13 @@ def parse_foreign(words: list[str], text: str, now: datetime, zone: str) -> tupl
     elapsed = _ask(phrase, base, "relative-time")
     if elapsed is not None and elapsed["time"] and _numbers(phrase) <= _lengths(elapsed["date"] - base):
         return name_instant(now + (elapsed["date"] - base), zone)
-    rest, hour = _without_hour(phrase)
+    rest, said = _without_hour(phrase)
     answer = _ask(rest, base, "relative-time") or _ask(rest, base, "absolute-time")
     if answer is None or answer["time"] or not _numbers(rest) <= _parts(answer["date"], base):
         raise unreadable
-    return nominal(datetime.combine(answer["date"].date(), hour)), zone
+    day = answer["date"].date()
+    hour = said or (later_today(now, zone, text) if day == now.date() else DEFAULT)
+    return nominal(datetime.combine(day, hour)), zone
 
 
 def languages() -> list[str]:
@@ -80,15 +82,17 @@ def _ask(phrase: str, base: datetime, parser: str) -> dict[str, Any] | None:
         Exception
     ) as error:  # it raises whatever its own parts do on odd text; to the user all of it is "cannot read"
         raise BadInput(f"cannot read a time in {quoted(phrase)}") from error
-    if found.date_obj is None or found.period not in {"day", "time"} or found.date_obj.tzinfo is not None:
+    # "in 2 Wochen" is exact to the day, "Mai" by the other parser is not
+    exact = {"day", "time"} if parser == "absolute-time" else {"day", "time", "week", "month", "year"}
+    if found.date_obj is None or found.period not in exact or found.date_obj.tzinfo is not None:
         return None
     return {"date": found.date_obj, "time": found.period == "time"}
 
 
-def _without_hour(phrase: str) -> tuple[str, time]:
+def _without_hour(phrase: str) -> tuple[str, time | None]:
     found = _HOUR.search(phrase)
     if found is None:
-        return phrase, DEFAULT
+        return phrase, None
     hour, minute = int(found.group(1)), int(found.group(2) or found.group(3) or 0)
     rest = " ".join((phrase[: found.start()] + " " + phrase[found.end() :]).split())
     return rest, time(hour % 24, minute)
@@ -100,14 +104,14 @@ def _numbers(phrase: str) -> set[int]:
 
 def _lengths(apart: timedelta) -> set[int]:
     """The numbers by which a length of time can be said."""
-    seconds = round(apart.total_seconds())
+    seconds = abs(round(apart.total_seconds()))
     minutes, hours = seconds // 60, seconds // 3600
     return {seconds, minutes, hours, seconds // 86400, minutes % 60, hours % 24, seconds % 60}
 
 
 def _parts(day: datetime, base: datetime) -> set[int]:
     """The numbers by which a day can be said: its date, and how far off it is."""
-    days = (day.date() - base.date()).days
-    months = (day.year - base.year) * 12 + day.month - base.month
-    parts = {day.year, day.year % 100, day.month, day.day, days, months, day.year - base.year}
+    days = abs((day.date() - base.date()).days)
+    months = abs((day.year - base.year) * 12 + day.month - base.month)
+    parts = {day.year, day.year % 100, day.month, day.day, days, months, abs(day.year - base.year)}
     return parts | ({days // 7} if days % 7 == 0 else set())

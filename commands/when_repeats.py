@@ -44,6 +44,8 @@ class Repeat:
 
     def rule(self) -> Rule:
         """The rule as stored. BadInput where no such rule exists ("every 5000 days")."""
+        if not 1 <= self.interval <= 999:
+            raise BadInput(f"a reminder repeats every 1 to 999 {self.every}s", 'try "every 2 weeks on friday"')
         return make(
             self.every, self.interval, days=self.days, month=self.month, monthdays=self.monthdays, nth=self.nth
         )  # fmt: skip
@@ -240,7 +242,8 @@ def _monthly(words: Words, repeat: Repeat) -> Repeat | None:
         run.append(number)
         day = "weekday" if words.take("weekday", "working day", "work day", "business day") else _take_weekday(words)
         if day:
-            nth += [(n, day) for n in run]
+            nth += [(n, day) for n in run if n <= 5 or n == run[-1]]
+            monthdays += [n for n in run[:-1] if n > 5]  # the 15th and last friday
         elif words.take("day"):
             monthdays += run
         if day or words.peek(-1) == "day":

@@ -19,8 +19,8 @@ __all__ = ["Span", "take_number", "take_span"]
 _SECONDS = {"second": 1, "minute": 60, "hour": 3600}
 _DAYS = {"day": 1, "week": 7, "fortnight": 14}
 _MONTHS = {"month": 1, "quarter": 3, "year": 12}
-_PIECE = re.compile(r"([0-9]{1,7})(\.[0-9]{1,3})?([a-z]+)")
-_NUMBER = re.compile(r"([0-9]{1,7})(\.[0-9]{1,3})?")
+_PIECE = re.compile(r"([0-9]{1,30})(\.[0-9]{1,3})?([a-z]+)")
+_NUMBER = re.compile(r"([0-9]{1,30})(\.[0-9]{1,3})?")
 _HOURS_MINUTES = re.compile(r"([0-9]{1,3})h([0-9]{1,2})")
 
 
@@ -64,7 +64,7 @@ def take_number(words: Words) -> int | None:
     if words.take("a couple of", "a couple", "couple of"):
         return 2
     word = words.peek()
-    number = int(word) if len(word) < 8 and word.isascii() and word.isdigit() else NUMBERS.get(word)
+    number = int(word) if len(word) <= 30 and word.isascii() and word.isdigit() else NUMBERS.get(word)
     words.at = start + (number is not None)
     return number
 

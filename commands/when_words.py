@@ -32,8 +32,10 @@ _UNIT_WORDS = {
 UNITS = {word: unit for unit, words in _UNIT_WORDS.items() for word in words.split()}
 
 _COUNTING = "one two three four five six seven eight nine ten eleven twelve"
-NUMBERS = {word: number for number, word in enumerate(_COUNTING.split(), 1)} | {"a": 1, "an": 1, "couple": 2, "fifteen": 15, "twenty": 20, "thirty": 30, "forty": 40, "fifty": 50, "sixty": 60,
-     "ninety": 90}  # fmt: skip
+NUMBERS = {word: number for number, word in enumerate(_COUNTING.split(), 1)} | {
+    "a": 1, "an": 1, "couple": 2, "fifteen": 15, "twenty": 20, "thirty": 30, "forty": 40, "fifty": 50, "sixty": 60,
+    "ninety": 90,
+}  # fmt: skip
 _SMALL = (
     "first second third fourth fifth sixth seventh eighth ninth tenth eleventh twelfth thirteenth fourteenth fifteenth "
     "sixteenth seventeenth eighteenth nineteenth twentieth"
@@ -43,6 +45,7 @@ ORDINALS |= {f"twenty-{word}": 20 + number for number, word in enumerate(_SMALL.
 ORDINALS |= {"thirtieth": 30, "thirty-first": 31, "last": -1}
 
 _NTH = re.compile(r"([0-9]{1,2})(?:st|nd|rd|th)")
+_TOGETHER = re.compile(r"([0-9]{4}-[0-9]{2}-[0-9]{2})t([0-9].*)")
 _REPLACED = {"a.m": "am", "p.m": "pm", "tmr": "tomorrow", "tmrw": "tomorrow", "tomorow": "tomorrow", "2day": "today"}
 _IGNORED = frozenset({"", "o'clock", "oclock"})
 _AT_EDGES = ",;:!?.()[]\"'`\u2019\u201c\u201d"
@@ -88,9 +91,12 @@ def split(text: str) -> list[str]:
     for raw in unicodedata.normalize("NFKC", text).lower().replace(",", " ").split():
         word = raw.strip(_AT_EDGES)
         word = _REPLACED.get(word, word)
+        together = _TOGETHER.fullmatch(word)
         days = word.split("/")
         if len(days) > 1 and all(day in WEEKDAYS for day in days):
             words.extend(days)
+        elif together:
+            words.extend(together.groups())
         elif word not in _IGNORED:
             words.append(word)
     return words

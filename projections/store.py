@@ -14,6 +14,7 @@ import apsw
 import orjson
 
 from mait_code.journal import kinds, reading
+from mait_code.journal.errors import DiskRefused
 from mait_code.journal.event import Bad, Event, parse
 from mait_code.journal.home import PRIVATE_FILE, make_directory
 from mait_code.journal.reading import Cursor, Mark, Plan
@@ -102,19 +103,16 @@ class Store:
         except LOST:
             self.set_aside()
             return self._connect(self.path)
-        except (*_NO_ROOM, OSError) as error:
-            return self._open_in_memory(error)
-        except Exception as error:
-            from mait_code.journal.errors import DiskRefused
+        except (*_NO_ROOM, OSError, DiskRefused):
+            # A read-only or full disk: reading must still work, so fold into memory, for this process only.
+            self.in_memory = True
+            return self._connect(":memory:")
 
-            if not isinstance(error, DiskRefused):
-                raise
-            return self._open_in_memory(error)
-
-    def _open_in_memory(self, _reason: Exception) -> apsw.Connection:
-        """A read-only or full disk: reading must still work, so fold into memory, for this process only."""
+    def live_in_memory(self) -> None:
+        """Open without a file: a fold to compare with, or for one process alone."""
+        self.close()
         self.in_memory = True
-        return self._connect(":memory:")
+        self._db = self._connect(":memory:")
 
     def _connect(self, path: str) -> apsw.Connection:
         fresh = path != ":memory:" and not os.path.exists(path)
@@ -218,11 +216,10 @@ class Store:
         except LOST:
             self.set_aside()
             return self._catch_up(wait, thorough)
-        except _NO_ROOM as error:
+        except _NO_ROOM:
             if self.in_memory:
                 raise
-            self.close()
-            self._db = self._open_in_memory(error)
+            self.live_in_memory()
             return self._catch_up(wait, thorough)
 
     def _catch_up(self, wait: bool, thorough: bool) -> CatchUp:

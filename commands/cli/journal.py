@@ -1,0 +1,129 @@
+"""Looking after the journal from the command line."""
+
+from __future__ import annotations
+
+import click
+
+from mait_code.commands.cli.frame import argument, command, option, pass_workspace
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from mait_code.commands.output import Output
+    from mait_code.commands.workspace import Workspace
+
+STORES = ("board", "inbox", "reminders", "journal")
+
+
+@command("verify")
+@pass_workspace
+def verify(ws: Workspace, out: Output) -> int:
+    """Check the journal and the stores.
+
+    Reads every line again. Exit code 0: clean, 3: bad lines, 4: events are missing, 5: a store differs from the journal.
+    """
+    from mait_code.commands import journal_check
+
+    with out.progress("reading the journal") as progress:
+        found = journal_check.verify(ws, lambda _done, _total: progress.step())
+    if out.json:
+        keys = ("file", "line", "reason")
+        out.data(
+            {
+                "events": found.events,
+                "bad": [dict(zip(keys, one, strict=True)) for one in found.bad],
+                "newer": [dict(zip(keys, one, strict=True)) for one in found.newer],
+                "notes": [dict(zip(keys, one, strict=True)) for one in found.notes],
+                "gaps": [{"replica": gap.replica, "first": gap.first, "last": gap.last} for gap in found.gaps],
+                "gone": found.gone,
+                "stores_differ": found.differing,
+                "exit_code": found.exit_code,
+            }
+        )
+        return found.exit_code
+    out.line(f"{found.events} events")
+    for what, rows in (("bad line", found.bad), ("newer than this program", found.newer), ("odd, but read", found.notes)):
+        for file, line, reason in rows:
+            out.line(f"{what}: journal/{file}:{line}: {reason}")
+    for gap in found.gaps:
+        span = str(gap.first) if gap.first == gap.last else f"{gap.first} to {gap.last}"
+        out.line(f"missing: events {span} of replica {gap.replica}")
+    if found.gone:
+        out.line(f"missing: {found.gone} events that were here and are in no file now; `doctor --fix` writes them again")
+    for name in found.differing:
+        out.line(f"differs: {name} is not what the journal says; `rebuild {name}` makes it again")
+    if found.exit_code == 0:
+        out.line("The journal is clean and the stores agree with it.")
+    return found.exit_code
+
+
+@command("rebuild")
+@argument("store", required=False, type=click.Choice(STORES), metavar="[STORE]")
+@option("--check", is_flag=True, help="Only compare the stores with the journal; exit code 5 where one differs.")
+@pass_workspace
+def rebuild(ws: Workspace, out: Output, store: str | None, check: bool) -> int:
+    """Make the stores again from the journal.
+
+    STORE is board, inbox, reminders or journal; without it all are made again, in one pass.
+    """
+    from mait_code.commands import journal_check
+
+    names = [store] if store else list(STORES)
+    with out.progress("folding the journal") as progress:
+        if check:
+            differing = journal_check.differing(ws, names, lambda _done, _total: progress.step())
+        else:
+            counts = journal_check.rebuild(ws, names, lambda _done, _total: progress.step())
+    if check:
+        if out.json:
+            out.data([{"store": name, "differs": name in differing} for name in names])
+        else:
+            for name in names:
+                out.line(f"{name}: {'differs from the journal' if name in differing else 'as the journal says'}")
+        return journal_check.STORES_DIFFER if differing else 0
+    if out.json:
+        out.data([{"store": name, "events": count} for name, count in counts.items()])
+    else:
+        for name, count in counts.items():
+            out.line(f"{name}: {count} events")
+    return 0
+
+
+@command("digest")
+@pass_workspace
+def digest(ws: Workspace, out: Output) -> None:
+    """Print a fingerprint of everything that is known.
+
+    Two machines with the same digest know the same. Nothing of one machine alone goes into it.
+    """
+    from mait_code.commands import journal_check
+
+    stores, total = journal_check.digest(ws)
+    if out.json:
+        out.data({**dict(stores), "total": total})
+        return
+    for name, value in (*stores, ("total", total)):
+        out.line(f"{name:<10}{value}")
+
+
+@command("replicas")
+@pass_workspace
+def replicas(ws: Workspace, out: Output) -> None:
+    """List the machines that wrote here."""
+    from mait_code.commands import journal_check
+    from mait_code.commands.times import local
+
+    found = journal_check.replicas(ws)
+    if out.json:
+        out.data(found)
+        return
+    if not found:
+        out.line("No machine has written here yet.")
+    for one in found:
+        name = one["label"] or ("adopted lines" if one["adopted_from"] else "no label")
+        here = "  (this machine)" if one["this_machine"] else ""
+        span = f", {local(one['first'])} to {local(one['last'])}" if one["first"] else ""
+        out.line(out.style(one["replica"], "bold"), f"  {name}{here}  {one['events']} events{span}")
+        if one["forked_from"]:
+            out.line(f"          continues {one['forked_from']}, which was copied or put back to an earlier day")
+        if one["clock_ahead_seconds"]:
+            out.line(f"          its clock runs {one['clock_ahead_seconds']} s ahead of this machine's")

@@ -1,0 +1,105 @@
+"""Finding a thing by what people call it, whatever kind of thing it is."""
+
+from __future__ import annotations
+
+from mait_code.journal.errors import Ambiguous, NotFound
+from mait_code.journal.event import Event, parse
+from mait_code.projections import ids, register
+from mait_code.projections.stores import HOLDS
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any
+
+    from mait_code.commands.workspace import Workspace
+    from mait_code.projections.register import State
+    from mait_code.projections.store import Store
+
+#: Kinds of things that short ids are sought among, in the order they are tried.
+SEARCHED = ("card", "inbox", "reminder")
+#: Registers that go by another name in tables, JSON and conflicts.
+SHOWN_AS = {"column": "status"}
+
+
+def find(ws: Workspace, text: str) -> tuple[Store, str]:
+    """The store and entity (`type/id`) that `text` names. Raises NotFound, or Ambiguous with the candidates."""
+    kind = text.strip().lower().partition("/")[0]
+    if "/" in text and kind in HOLDS:
+        store = ws.reading(HOLDS[kind])
+        return store, ids.resolve(store, text)
+    found: list[tuple[Store, str]] = []
+    for name in SEARCHED:
+        store = ws.reading(HOLDS[name])
+        try:
+            found.append((store, ids.resolve(store, text)))
+        except NotFound:
+            continue
+    if not found:
+        raise NotFound(f"nothing here is called {text!r}", "the list commands show the ids")
+    if len(found) > 1:
+        names = [entity for _store, entity in found]
+        raise Ambiguous(f"{text!r} names several: {', '.join(names)}", names, "give one of these")
+    return found[0]
+
+
+def short(store: Store, entity: str, state: State | None = None) -> str:
+    """The short id of an entity (`type/id`)."""
+    if state is None:
+        state = store.state(entity)
+    number = None if state is None else store.projection.number(state)
+    return ids.short_of(store, entity.partition("/")[2], number)
+
+
+def title(state: State | None) -> str:
+    """A few words that say which thing it is."""
+    if state is None:
+        return ""
+    for name in ("title", "body", "what", "label"):
+        text = register.value(state, name)
+        if isinstance(text, str) and text:
+            first = text.strip().partition("\n")[0]
+            return first if len(first) <= 72 else first[:71] + "…"
+    return ""
+
+
+def shown_register(name: str) -> str:
+    """A register's name as people and JSON see it."""
+    return SHOWN_AS.get(name, name)
+
+
+def register_named(text: str) -> str:
+    """The inverse of `shown_register`."""
+    return {shown: name for name, shown in SHOWN_AS.items()}.get(text, text)
+
+
+def event(store: Store, id_: str) -> Event | None:
+    """An event of a store by its id; of several copies the one that is folded."""
+    line = store.db.execute(
+        "SELECT line FROM events WHERE id = ? ORDER BY at, replica, seq, line LIMIT 1", (id_,)
+    ).get
+    found = parse(line) if isinstance(line, bytes) else None
+    return found if isinstance(found, Event) else None
+
+
+def written(found: Event, name: str) -> Any:
+    """What an event wrote to register `name`; None where it wrote nothing there."""
+    return dict(found.declared.writes(found.id, found.data)).get(name)
+
+
+def words(value: Any) -> str:
+    """A register's value for people."""
+    if value is None:
+        return "—"
+    if value is True:
+        return "yes"
+    if value is False:
+        return "no"
+    if isinstance(value, dict):
+        if "due" in value:
+            return f"{value['due']} {value.get('zone', '')}" + (" (recurring)" if value.get("rule") else "")
+        if value.get("dismissed"):
+            return "dismissed"
+        if "until" in value:
+            return f"put off until {words(value['until'])}"
+        return ", ".join(f"{key} {words(one)}" for key, one in value.items())
+    return str(value)

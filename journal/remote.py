@@ -1,0 +1,70 @@
+"""What a remote said, in words: addresses without their secrets, and what git's complaint means. Pure functions on text."""
+
+from __future__ import annotations
+
+import os
+import re
+
+_SECRET = re.compile(r"(\b[a-z][a-z0-9+.-]*://)([^/@\s'\"]+)@", re.IGNORECASE)
+
+#: git's words (in the C locale) for "they know me not" or "there is no such thing": only the user can mend these.
+_REFUSED = re.compile(
+    r"authentication failed|permission denied|could not read (username|password)|terminal prompts disabled"
+    r"|repository not found|repository '.*' not found|access denied|returned error: 40[0-9]|host key verification failed"
+    r"|invalid username|support for password authentication was removed|unsupported|is not a valid|dubious ownership"
+    r"|does not appear to be a git repository|not found: did you run|protocol '.*' is not|unable to find remote helper"
+    r"|not allowed|bad config|certificate|ssl ",
+    re.IGNORECASE,
+)
+_LOCKED = re.compile(r"'([^'\n]+\.lock)': File exists")
+_GENERIC = ("fatal: could not read from remote repository.", "fatal: the remote end hung up unexpectedly")
+
+
+def without_secrets(text: str) -> str:
+    """The text with user names and passwords in addresses struck out. A bare `git@` or another ssh user stays."""
+
+    def strike(found: re.Match[str]) -> str:
+        scheme, who = found[1], found[2]
+        if ":" not in who and scheme.lower() in ("ssh://", "git+ssh://"):
+            return found[0]
+        return f"{scheme}***@"
+
+    return _SECRET.sub(strike, text)
+
+
+def last_line(complaint: str) -> str:
+    """The line of git's complaint that says most, without secrets: the last error, or what stood before a generic one."""
+    lines = []
+    for line in re.split(r"[\r\n]+", complaint):
+        line = line.strip()
+        if line and not line.startswith(("hint:", "Please make sure", "and the repository exists", "remote: Counting")):
+            lines.append(line)
+    if not lines:
+        return ""
+    errors = [at for at, line in enumerate(lines) if line.startswith(("fatal:", "error:", "! [", "ssh:"))]
+    at = errors[-1] if errors else len(lines) - 1
+    while at > 0 and lines[at].lower() in _GENERIC:
+        at -= 1
+    return without_secrets(lines[at])
+
+
+def refused(complaint: str) -> bool:
+    """Whether the remote was reached and said no (or the address can never work), as against not being reached."""
+    return _REFUSED.search(complaint) is not None
+
+
+def lock_named(complaint: str) -> str:
+    """The lock file that stopped git, or an empty string."""
+    found = _LOCKED.search(complaint)
+    return found[1] if found else ""
+
+
+def is_missing_path(url: str, data: str) -> bool:
+    """Whether the remote is a directory that is not there now: a disk that is not mounted, a share that is away."""
+    if url.startswith("file://"):
+        path = url[len("file://") :]
+    elif "://" in url or re.match(r"[^/]+:", url):
+        return False
+    else:
+        path = os.path.join(data, os.path.expanduser(url))
+    return not os.path.exists(path)

@@ -1,0 +1,30 @@
+"""The digest: one line by which people on two machines see that they know the same.
+
+It hashes the canonical entity states of a store in the order of their ids. Nothing of one machine alone goes in: no
+places, no cursors, no time zones.
+"""
+
+from __future__ import annotations
+
+from mait_code.journal.sha import sha256
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from mait_code.projections.store import Store
+
+
+def digest(store: Store) -> str:
+    """64 hexadecimal digits over every entity and its state."""
+    total = sha256()
+    for entity, state in store.states():
+        total.update(entity.encode() + b"\0" + state + b"\n")
+    found: str = total.hexdigest()
+    return found
+
+
+def total(digests: Iterable[tuple[str, str]]) -> str:
+    """One digest over (store name, digest) pairs, in the order of the names."""
+    found: str = sha256("".join(f"{name} {value}\n" for name, value in sorted(digests)).encode()).hexdigest()
+    return found
