@@ -82,7 +82,8 @@ def _storable(key: str, text: str, notes: list[str]) -> str:
         text = text.replace("\r\n", "\n")
     text, replaced = _UNSTORABLE.subn(_REPLACEMENT, text)
     if replaced:
-        notes.append(f"the {key} held {replaced} characters that cannot be stored; they were replaced")
+        what = "a character" if replaced == 1 else f"{replaced} characters"
+        notes.append(f"the {key} held {what} that cannot be stored, replaced by {_REPLACEMENT}")
     return text
 
 

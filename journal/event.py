@@ -29,11 +29,15 @@ if TYPE_CHECKING:
 
 #: Bytes of one line without its newline. Commands cut longer bodies and say so.
 LONGEST_LINE = 256 * 1024
+#: Objects and arrays inside each other, the line itself counted. States nest a little deeper than lines, and the codec
+#: writes no more than 254 levels, so a line beyond this could be read but never folded.
+DEEPEST = 100
 BOM = b"\xef\xbb\xbf"
 
 _SUM = b',"sum":"'
 #: Bytes of `,"sum":"` + 16 digits + `"`.
 _SUM_LENGTH = len(_SUM) + 16 + 1
+_KIND = b'{"kind":"'
 _KIND_NAME = re.compile(r"[a-z][a-z_]{0,40}\.[a-z][a-z_]{0,40}")
 
 
@@ -210,6 +214,14 @@ def _envelope_fault(raw: dict[str, Any]) -> str:
     return _optional_fault(raw)
 
 
+def _kind_fault(line: bytes, raw: dict[str, Any]) -> str:
+    """Stores skip lines by the kind they begin with, so a line must not turn out to be of another (a key that stands
+    twice, an escape in the name)."""
+    if line.startswith(_KIND) and not line.startswith(f'{{"kind":"{raw["kind"]}"'.encode()):
+        return "kind is not the one the line begins with"
+    return ""
+
+
 def _load(line: bytes) -> dict[str, Any] | Bad:
     if len(line) > LONGEST_LINE:
         return Bad(f"longer than {LONGEST_LINE} bytes")
@@ -225,7 +237,23 @@ def _load(line: bytes) -> dict[str, Any] | Bad:
         return Bad("not JSON")
     if type(raw) is not dict:
         return Bad("not a JSON object")
+    if line.count(b"{") + line.count(b"[") > DEEPEST and _is_deeper(raw, DEEPEST):
+        return Bad(f"nested deeper than {DEEPEST} levels")
     return raw
+
+
+def _is_deeper(value: Any, limit: int) -> bool:
+    level = [value]
+    for _ in range(limit):
+        level = [
+            inner
+            for one in level
+            for inner in (one.values() if type(one) is dict else one)
+            if type(inner) is dict or type(inner) is list
+        ]
+        if not level:
+            return False
+    return True
 
 
 def _fill(event: Event, raw: dict[str, Any]) -> Event:
@@ -283,7 +311,7 @@ def parse(line: bytes) -> Event | Bad:
     if head is not None:
         fault = ("" if type(raw.get("data")) is dict else "data is not an object") or _optional_fault(raw)
     else:
-        fault = _envelope_fault(raw)
+        fault = _envelope_fault(raw) or _kind_fault(line, raw)
     fault = fault or checksum_fault(line)
     if fault:
         return Bad(fault)

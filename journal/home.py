@@ -4,9 +4,13 @@ from __future__ import annotations
 
 import os
 
+import orjson
+
 from mait_code.journal.errors import BadInput, DiskRefused
 from mait_code.journal.sha import hex_prefix
 
+#: The journal format this program reads and writes.
+READER = 1
 PRIVATE_DIRECTORY = 0o700
 PRIVATE_FILE = 0o600
 
@@ -60,6 +64,19 @@ class Home:
         for path in (self.journal, self.state):
             if not os.path.isdir(path):
                 make_directory(path)
+
+
+def format_fault(home: Home) -> str:
+    """Why this program must leave the journal alone: it was written for newer ones only. Empty where all is well."""
+    try:
+        with open(os.path.join(home.journal, "format.json"), "rb") as file:
+            raw = orjson.loads(file.read())
+    except (FileNotFoundError, NotADirectoryError, PermissionError, orjson.JSONDecodeError):
+        return ""  # made on the next write; damage here says nothing about the lines
+    least = raw.get("min_reader") if type(raw) is dict else None
+    if type(least) is int and least > READER:
+        return f"the journal in {home.data} needs a newer mait-code (format reader {least}, this one is {READER})"
+    return ""
 
 
 def write_atomically(path: str, content: bytes) -> None:

@@ -12,7 +12,8 @@ import re
 import time
 
 from mait_code.journal import segments
-from mait_code.journal.sha import sha256
+from mait_code.journal.event import Event, parse
+from mait_code.journal.sha import blake2b
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -140,10 +141,10 @@ class Change:
             offset += len(line) + 1
 
     def last_at(self) -> str:
-        """The time on the last new line, or an empty string: within one replica it is the largest."""
-        begin = self.content.rfind(b"\n", 0, -1) + 1
-        found = _AT.search(self.content, begin, begin + 1000)
-        return found[1].decode("ascii", "replace") if found else ""
+        """The time on the last new line that is sound, or an empty string: within one replica it is the largest. A
+        damaged line does not count, for its time would lift this machine's clock for ever."""
+        event = last_event(self.content)
+        return event.at if event is not None else ""
 
     def first_at(self) -> bytes:
         """The time on the first line, to read segments of several machines in about the order things happened."""
@@ -156,9 +157,22 @@ class Change:
         return found[1] if found else b""
 
 
+def last_event(content: bytes, of: str = "") -> Event | None:
+    """The last sound line in a segment's bytes, written by replica `of` when given."""
+    end = len(content)
+    while end > 0:
+        start = content.rfind(b"\n", 0, end) + 1
+        if end - start > 2:
+            event = parse(content[start:end])
+            if isinstance(event, Event) and (not of or event.replica == of):
+                return event
+        end = start - 1
+    return None
+
+
 def _digest(content: bytes) -> str:
-    digest: str = sha256(content).hexdigest()
-    return digest[:32]
+    # BLAKE2 rather than SHA-256: three times as fast here, and it never leaves this machine.
+    return blake2b(content, digest_size=16).hexdigest()
 
 
 class Plan:

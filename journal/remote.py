@@ -59,12 +59,13 @@ def lock_named(complaint: str) -> str:
     return found[1] if found else ""
 
 
+def is_path(url: str) -> bool:
+    """Whether the address is a path of this machine, as git decides it: no scheme, no `host:` before the first slash."""
+    return "://" not in url and "::" not in url and re.match(r"[^/]*:", url) is None
+
+
 def is_missing_path(url: str, data: str) -> bool:
     """Whether the remote is a directory that is not there now: a disk that is not mounted, a share that is away."""
     if url.startswith("file://"):
-        path = url[len("file://") :]
-    elif "://" in url or re.match(r"[^/]+:", url):
-        return False
-    else:
-        path = os.path.join(data, os.path.expanduser(url))
-    return not os.path.exists(path)
+        return not os.path.exists(url[len("file://") :])
+    return is_path(url) and not os.path.exists(os.path.join(data, os.path.expanduser(url)))

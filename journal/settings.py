@@ -10,7 +10,6 @@ from __future__ import annotations
 import os
 from typing import TYPE_CHECKING, Any, Final
 
-from mait_code.journal import home
 from mait_code.journal.errors import BadInput, NotFound
 
 if TYPE_CHECKING:
@@ -263,7 +262,9 @@ def default(entry: Setting) -> Value:
     """The registry's default with its directories filled in."""
     if entry.kind != "path" or not isinstance(entry.default, str):
         return entry.default
-    return os.path.expanduser(entry.default.replace("$XDG_STATE_HOME/mait-code", home.state_root(), 1))
+    # journal.home knows this place too, but brings in the JSON library, which `--help` does without.
+    state = os.environ.get("XDG_STATE_HOME") or "~/.local/state"
+    return os.path.expanduser(entry.default.replace("$XDG_STATE_HOME", state, 1))
 
 
 def _anchored(entry: Setting, parsed: Value) -> Value:

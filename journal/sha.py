@@ -1,4 +1,4 @@
-"""SHA-256 without `hashlib`.
+"""Hashes without `hashlib`.
 
 `hashlib` loads OpenSSL, which costs a command several milliseconds at start; the interpreter's own C module does not,
 and for lines of a few hundred bytes it is faster as well.
@@ -14,7 +14,12 @@ except ImportError:
     except ImportError:
         from hashlib import sha256  # type: ignore[no-redef,unused-ignore,assignment]
 
-__all__ = ["hex_prefix", "sha256"]
+try:
+    from _blake2 import blake2b
+except ImportError:
+    from hashlib import blake2b
+
+__all__ = ["blake2b", "hex_prefix", "sha256"]
 
 
 def hex_prefix(data: bytes, length: int = 16) -> str:

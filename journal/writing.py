@@ -16,12 +16,13 @@ import os
 import orjson
 
 from mait_code.journal import clock, replica, segments, spool
-from mait_code.journal.errors import BadInput, Busy, DiskRefused
+from mait_code.journal.errors import BadInput, Busy, DiskRefused, Refused
 from mait_code.journal.event import LONGEST_LINE, Bad, Event, parse
-from mait_code.journal.home import PRIVATE_FILE, Home, make_directory, write_atomically
+from mait_code.journal.home import PRIVATE_FILE, Home, format_fault, make_directory, write_atomically
 from mait_code.journal.ids import derived_replica, new_entity, new_event_id
 from mait_code.journal.kinds import KINDS
 from mait_code.journal.lock import Lock
+from mait_code.journal.reading import last_event
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -65,6 +66,9 @@ class Writer:
         self._written: dict[str, dict[str, list[str]]] = {}
 
     def __enter__(self) -> Writer:
+        fault = format_fault(self.home)
+        if fault:
+            raise Refused(fault, "update mait-code; nothing was written")
         self.home.make()
         for store in self.stores.values():
             store.catch_up(self.journal)
@@ -143,6 +147,9 @@ class Writer:
         """The heads of every register the event writes, as this machine knows them."""
         registers = [register for register, _ in event.declared.writes(event.id, event.data)]
         store = self.stores.get(event.declared.entity)
+        if store is None and not event.declared.creates:
+            # Without it the event would name no heads, and stand as a conflict with everything before it.
+            raise LookupError(f"{event.kind} is written without its store")
         known = store.heads(event.entity) if store is not None else {}
         known = {**known, **self._written.get(event.entity, {})}
         sees = {register: known[register] for register in registers if known.get(register)}
@@ -290,19 +297,6 @@ class Tail:
                 return path, handle, size
             os.close(handle)
             self.number += 1
-
-
-def last_event(content: bytes, of: str = "") -> Event | None:
-    """The last sound line in a segment's bytes, written by replica `of` when given."""
-    end = len(content)
-    while end > 0:
-        start = content.rfind(b"\n", 0, end) + 1
-        if end - start > 2:
-            event = parse(content[start:end])
-            if isinstance(event, Event) and (not of or event.replica == of):
-                return event
-        end = start - 1
-    return None
 
 
 def _cut_back(handle: int, size: int) -> None:

@@ -128,7 +128,7 @@ class Index:
         grouped: dict[str, list[Event]] = {}
         for _place, _line, event in new:
             grouped.setdefault(event.entity, []).append(event)
-        results = self._fold_all(grouped)
+        results = self._fold_all(grouped, empty)
         _Rows(self.db, self.projection).write(results, empty)
         self._refold.clear()
         self._dropped.clear()
@@ -169,7 +169,7 @@ class Index:
         if self.db.execute("SELECT 1 FROM gone LIMIT 1").get:
             self.db.executemany("DELETE FROM gone WHERE id = ?", ((e.id,) for _place, _line, e in new))
 
-    def _fold_all(self, grouped: dict[str, list[Event]]) -> dict[str, State | None]:
+    def _fold_all(self, grouped: dict[str, list[Event]], empty: bool) -> dict[str, State | None]:
         fold = self.projection.fold
         results: dict[str, State | None] = {}
         for entity, events in grouped.items():
@@ -177,8 +177,7 @@ class Index:
                 continue
             if len(events) > 1:
                 events.sort(key=_key)
-            raw = self.db.execute("SELECT state FROM entities WHERE entity = ?", (entity,)).get
-            state: State | None = None if raw is None else orjson.loads(raw)
+            state = None if empty else self._state(entity)
             if state is not None and tuple(state["k"]) > events[0].key:
                 self._refold.add(entity)
                 continue
@@ -191,6 +190,10 @@ class Index:
                 state = fold(state, event)
             results[entity] = state
         return results
+
+    def _state(self, entity: str) -> State | None:
+        raw = self.db.execute("SELECT state FROM entities WHERE entity = ?", (entity,)).get
+        return None if raw is None else orjson.loads(raw)
 
     def events_of(self, entity: str) -> Iterator[Event]:
         """The events of an entity in order, each id once: of copies, the one with the lowest order key."""
@@ -241,7 +244,7 @@ class _Rows:
             states.append(
                 (entity, projection.number(state), int(gone), orjson.dumps(state, option=orjson.OPT_SORT_KEYS))
             )
-            if type_ != projection.entity or not state["c"]:
+            if type_ != projection.entity or not (state["c"] or projection.known_by_name):
                 continue
             conflicts.extend((id_, name) for name in projection.conflicts(state))
             if not gone:

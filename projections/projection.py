@@ -28,6 +28,8 @@ class Projection:
     tables: dict[str, str] = {}
     #: Further indexes, as SQL.
     indexes: tuple[str, ...] = ()
+    #: Entities are known by a name, and need no event that creates them before they are shown.
+    known_by_name = False
     #: Registers (by the beginning of their name) whose rule names a winner, so that no conflict is listed.
     settled: tuple[str, ...] = ()
 

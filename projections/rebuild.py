@@ -65,6 +65,7 @@ def _fold(
         counts[store.name] += index.finish()
         store.finish(store.db, plan.mark, max(largest, index.largest))
         store.db.execute("COMMIT")
+        store.settle()
     return counts
 
 

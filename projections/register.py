@@ -14,6 +14,8 @@ A state is plain JSON, so that equal states have equal bytes:
 
 from __future__ import annotations
 
+import orjson
+
 from mait_code.journal.event import Future
 
 TYPE_CHECKING = False
@@ -98,7 +100,16 @@ def heads_of(state: State | None) -> dict[str, list[str]]:
 def differ(heads: list[Head]) -> bool:
     """Whether heads hold more than one value."""
     first = heads[0][1]
-    return any(head[1] != first or type(head[1]) is not type(first) for head in heads[1:])
+    return any(not _same(first, head[1]) for head in heads[1:])
+
+
+def _same(one: Any, other: Any) -> bool:
+    """Equal as JSON: Python takes 1, 1.0 and true for equal, inside objects too."""
+    if type(one) is not type(other) or one != other:
+        return False
+    return type(one) is not dict or bool(
+        orjson.dumps(one, option=orjson.OPT_SORT_KEYS) == orjson.dumps(other, option=orjson.OPT_SORT_KEYS)
+    )
 
 
 def unseen_by_deletion(state: State) -> list[str]:

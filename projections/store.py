@@ -336,13 +336,20 @@ class Store:
         db.pragma("cache_size", -BULK_CACHE_KIB)
         db.execute("BEGIN IMMEDIATE")
         index = self.index()
-        later = self.indexes()
+        later = [*index.INDEXES, *self.indexes()]  # the first also when there turns out to be nothing to fold
         for (name,) in db.execute("SELECT name FROM sqlite_master WHERE type = 'index' AND sql IS NOT NULL").fetchall():
             db.execute(f"DROP INDEX {name}")
         for table in ("segments", "copies", "entities", "conflicts", *index.PLACED, *self.projection.tables):
             db.execute(f"DELETE FROM {table}")
         index.bulk, index.later = True, later
         return index
+
+    def settle(self) -> None:
+        """Take the write-ahead log of a large fold back into the file, so that the next opening need not read it."""
+        try:
+            self.db.wal_checkpoint(mode=apsw.SQLITE_CHECKPOINT_TRUNCATE)
+        except apsw.BusyError:
+            return  # somebody reads an older state; a later fold does it
 
     def rebuild(self) -> int:
         """Fold the whole journal anew into this store. Returns the number of events."""

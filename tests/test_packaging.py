@@ -4,6 +4,9 @@ from __future__ import annotations
 
 import ast
 import re
+import shutil
+import subprocess
+import sys
 import tomllib
 from pathlib import Path
 from typing import Any
@@ -142,8 +145,6 @@ def test_journal_knows_no_database_and_no_command_line(name: str) -> None:
 
 @pytest.mark.parametrize("name", sorted(MODULES))
 def test_only_declared_packages_are_imported(name: str) -> None:
-    import sys
-
     declared = pyproject()["project"]
     extras = declared["optional-dependencies"]
     wanted = [*declared["dependencies"], *extras["web"], *extras["mcp"], *extras["bedrock"]]
@@ -163,3 +164,80 @@ def test_no_registry_is_named() -> None:
     host = re.compile(r"\b(pypi|pythonhosted)\.(org|python)|--(extra-)?index-url", re.IGNORECASE)
     for name in ("dev", ".ci/run", "pyproject.toml", "README.md"):
         assert not host.search((ROOT / name).read_text(encoding="utf-8")), name
+
+
+# -- ./dev
+
+
+def dev(*arguments: str, path: str = "/usr/bin:/bin", place: Path = ROOT) -> subprocess.CompletedProcess[str]:
+    return subprocess.run([place / "dev", *arguments], capture_output=True, text=True, env={"PATH": path}, timeout=60)
+
+
+@pytest.fixture
+def bare_checkout(tmp_path: Path) -> Path:
+    """A checkout in which nothing was set up, and a `bin` with what ./dev itself calls and no Python."""
+    for name in ("dev", "pyproject.toml"):
+        shutil.copy(ROOT / name, tmp_path / name)
+    (tmp_path / "bin").mkdir()
+    for name in ("sh", "dirname", "cksum", "cat", "mkdir", "rm", "mv", "sed", "sleep"):
+        found = shutil.which(name)
+        assert found is not None
+        (tmp_path / "bin" / name).symlink_to(found)
+    return tmp_path
+
+
+def fake_python(checkout: Path, body: str) -> None:
+    script = checkout / "bin/python3"
+    script.write_text(f"#!/bin/sh\n{body}\n")
+    script.chmod(0o755)
+
+
+def test_dev_explains_itself() -> None:
+    assert "./dev COMMAND" in dev("help").stdout
+    assert dev("nonsense").returncode == 2
+    assert "./dev COMMAND" in dev().stdout
+
+
+def test_dev_without_python_says_so_in_one_line(bare_checkout: Path) -> None:
+    done = dev("tour", path=str(bare_checkout / "bin"), place=bare_checkout)
+    assert done.returncode == 1
+    assert done.stderr.startswith("dev: needs Python 3.11 or newer, and found none")
+    assert done.stderr.count("\n") == 1
+
+
+def test_dev_passes_over_an_old_python(bare_checkout: Path) -> None:
+    fake_python(bare_checkout, "exit 1")
+    done = dev("setup", path=str(bare_checkout / "bin"), place=bare_checkout)
+    assert done.stderr.startswith("dev: needs Python 3.11 or newer, and found none")
+
+
+def test_dev_without_venv_module_names_the_package(bare_checkout: Path) -> None:
+    fake_python(
+        bare_checkout, f'[ "$2" != venv ] || {{ echo "no ensurepip" >&2; exit 1; }}\nexec {sys.executable} "$@"'
+    )
+    done = dev("setup", path=str(bare_checkout / "bin"), place=bare_checkout)
+    assert done.returncode == 1
+    assert "dev: no ensurepip\n" in done.stderr
+    assert "python3-venv" in done.stderr
+    assert not (bare_checkout / ".venv.lock").exists()
+
+
+def test_dev_takes_over_from_a_dead_set_up(bare_checkout: Path) -> None:
+    (bare_checkout / ".venv.lock").mkdir()
+    gone = subprocess.Popen(["true"])
+    gone.wait()
+    (bare_checkout / ".venv.lock/pid").write_text(f"{gone.pid}\n")
+    done = dev("setup", path=str(bare_checkout / "bin"), place=bare_checkout)
+    assert "found none" in done.stderr, "it went on to look for Python"
+
+
+@pytest.mark.parametrize("shell", ["sh", "dash", "bash", "busybox"])
+def test_dev_is_plain_shell(shell: str) -> None:
+    if shutil.which(shell) is None:
+        pytest.skip(f"{shell} is not on this machine")
+    command = [shell, "sh"] if shell == "busybox" else [shell]
+    assert subprocess.run([*command, "-n", ROOT / "dev"], timeout=60).returncode == 0
+
+
+def test_ci_is_valid_shell() -> None:
+    assert subprocess.run(["bash", "-n", ROOT / ".ci/run"], timeout=60).returncode == 0

@@ -77,7 +77,7 @@ def test_numbers_quoted_or_not(file: Path, raw: str) -> None:
 def test_data_dir_of_the_file_is_used(file: Path, home: Path, program: Callable[..., Any]) -> None:
     os.environ.pop("MAIT_CODE_DATA_DIR")
     file.write_text('data-dir = "~/elsewhere"\n')
-    done = program("digest")
+    done = program("inbox", "add", "a thought")
     assert done.code == 0, done.err
     assert (home / "elsewhere/journal").is_dir()
     assert not (home / ".claude").exists()
@@ -517,3 +517,13 @@ def test_list_has_every_key_and_source(cli: Callable[..., Any], file: Path) -> N
     text = cli("settings", "list")
     assert all(one.key in text.out for one in settings.REGISTRY)
     assert "log-level takes one of DEBUG, INFO, WARNING, ERROR" in text.err
+
+
+@pytest.mark.parametrize("given", [None, "/elsewhere/state"])
+def test_log_lies_in_the_state_directory(given: str | None, monkeypatch: pytest.MonkeyPatch) -> None:
+    from mait_code.journal.home import state_root
+
+    monkeypatch.delenv("XDG_STATE_HOME")
+    if given is not None:
+        monkeypatch.setenv("XDG_STATE_HOME", given)
+    assert settings.value("log-file") == os.path.join(state_root(), "logs/invocations.jsonl")

@@ -200,6 +200,7 @@ def export(
     board_view.close(ws, out)
 
 
+@pass_workspace
 def overview(ws: Workspace, out: Output) -> None:
     """The board as text: the columns of this directory's project, outside any project of all."""
     from mait_code.commands import board

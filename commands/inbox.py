@@ -1,0 +1,285 @@
+"""The inbox: thoughts captured as they come, and what becomes of them."""
+
+from __future__ import annotations
+
+from mait_code.commands import project as projects
+from mait_code.commands import stored_text
+from mait_code.journal.errors import BadInput, Refused
+from mait_code.projections import ids, inbox_queries
+from mait_code.projections.inbox_queries import Item
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any
+
+    from mait_code.commands.workspace import Workspace
+    from mait_code.journal.writing import Writer
+    from mait_code.projections.store import Store
+
+__all__ = ["Item", "add", "count", "described", "done", "edit", "find", "listing", "remove", "restore", "show", "triage"]
+
+#: What an item can be turned into.
+TARGETS = ("card", "reminder", "done")
+#: Characters of a title that is taken from an item's text.
+LONGEST_HEADING = 200
+
+
+def add(ws: Workspace, body: str, project: str | None = None) -> Item:
+    """Capture a thought, as it was said. Without `project` it belongs to this directory's; an empty one means none."""
+    texts, notes = stored_text.fitted({"text": stored_text.required(body, "the text")})
+    named = projects.here() if project is None else _project_named(ws, project)
+    fields = {"body": texts["text"]} if named is None else {"body": texts["text"], "project": named}
+    with ws.journal.writing(ws.store("inbox")) as writer:
+        event = writer.append("inbox.captured", **fields)
+    return _afterwards(ws, event.entity, notes)
+
+
+def _project_named(ws: Workspace, project: str) -> str | None:
+    """The project that `--project` means: a known one by its short name, else a new one; empty for none."""
+    if not project.strip():
+        return None
+    from mait_code.commands.board import scope
+
+    return scope(ws.board, project).project
+
+
+def _afterwards(ws: Workspace, entity: str, notes: list[str]) -> Item:
+    item = inbox_queries.one(ws.refreshed("inbox"), entity)
+    if item is None:
+        raise Refused(f"{entity} was deleted by another process meanwhile", "mait-code inbox restore brings it back")
+    item.notes.extend(notes)
+    return item
+
+
+def find(store: Store, text: str) -> Item:
+    """The item that an id names, waiting or dealt with. Raises NotFound, Ambiguous, and Refused where it is deleted."""
+    entity = ids.resolve(store, text)
+    item = inbox_queries.one(store, entity)
+    if item is not None:
+        return item
+    gone = inbox_queries.deleted(store, entity)
+    if gone:
+        hint = f"mait-code inbox restore {gone[0].short} brings it back"
+        if gone[0].conflicts:
+            hint = f"it was changed elsewhere at the same time: see mait-code conflicts; {hint}"
+        raise Refused(f"{gone[0].short} was deleted", hint)
+    raise Refused(f"{text} cannot be read yet: it was written by a newer version", "update mait-code on this machine")
+
+
+def listing(ws: Workspace, *, project: str | None = None, finished: bool = False, deleted: bool = False) -> list[Item]:
+    """What is waiting, oldest first; or what was dealt with or deleted, the latest first. All projects unless one is named."""
+    if deleted:
+        found = inbox_queries.deleted(ws.inbox)
+    else:
+        found = inbox_queries.finished(ws.inbox) if finished else inbox_queries.waiting(ws.inbox)
+    if project is None:
+        return found
+    wanted = _project_named(ws, project) if "/" in project or not project.strip() else _known(ws, project)
+    return [item for item in found if (item.project or "").casefold() == (wanted or "").casefold()]
+
+
+def _known(ws: Workspace, project: str) -> str | None:
+    named = projects.matching(project.strip(), inbox_queries.projects(ws.inbox))
+    return named[0] if len(named) == 1 else _project_named(ws, project)
+
+
+def show(ws: Workspace, text: str) -> Item:
+    """One item, waiting or dealt with."""
+    return find(ws.inbox, text)
+
+
+def count(ws: Workspace) -> int:
+    """How many items are waiting."""
+    return inbox_queries.count(ws.inbox)
+
+
+def edit(ws: Workspace, text: str, body: str) -> Item:
+    """Give an item another text. Refused where it has been dealt with."""
+    texts, notes = stored_text.fitted({"text": stored_text.required(body, "the text")})
+    store = ws.store("inbox")
+    with ws.journal.writing(store) as writer:
+        item = _open_item(store, text)
+        if item.body == texts["text"] and "body" not in item.conflicts:
+            notes.append(f"{item.short} reads like that already; nothing changed")
+        else:
+            writer.append("inbox.edited", item.entity, body=texts["text"])
+    return _afterwards(ws, item.entity, notes)
+
+
+def _open_item(store: Store, text: str) -> Item:
+    item = find(store, text)
+    if item.outcome:
+        raise Refused(f"{item.short} has been dealt with ({item.outcome})", f"mait-code inbox restore {item.short} reopens it")
+    return item
+
+
+def done(ws: Workspace, text: str) -> Item:
+    """Mark an item as dealt with."""
+    store = ws.store("inbox")
+    notes = []
+    with ws.journal.writing(store) as writer:
+        item = find(store, text)
+        if item.outcome:
+            notes.append(f"{item.short} has been dealt with already ({item.outcome}); nothing changed")
+        else:
+            writer.append("inbox.done", item.entity, outcome="done")
+    return _afterwards(ws, item.entity, notes)
+
+
+def remove(ws: Workspace, text: str) -> Item:
+    """Delete an item; `restore` brings it back. Returns it as it was."""
+    store = ws.store("inbox")
+    with ws.journal.writing(store) as writer:
+        item = find(store, text)
+        writer.append("inbox.deleted", item.entity)
+    ws.refreshed("inbox")
+    return item
+
+
+def restore(ws: Workspace, text: str) -> Item:
+    """Bring back an item that was deleted, or reopen one that was dealt with. What it became stays."""
+    store = ws.store("inbox")
+    notes = []
+    with ws.journal.writing(store) as writer:
+        entity = ids.resolve(store, text)
+        if inbox_queries.one(store, entity) is None and inbox_queries.deleted(store, entity):
+            writer.append("inbox.restored", entity, register="deleted")
+        else:
+            item = find(store, entity)
+            if not item.outcome:
+                notes.append(f"{item.short} is waiting already; nothing changed")
+            else:
+                writer.append("inbox.restored", entity, register="done")
+                if item.ref:
+                    notes.append(f"the {item.ref.partition('/')[0]} it became, {short_of_ref(ws, item.ref)}, stays")
+    item = _afterwards(ws, entity, notes)
+    if item.outcome:
+        item.notes.append(f"it was dealt with before ({item.outcome}): restore it once more to reopen it")
+    return item
+
+
+# -- triage ------------------------------------------------------------------------------------------------------------------
+
+
+def triage(
+    ws: Workspace,
+    text: str,
+    to: str,
+    *,
+    title: str | None = None,
+    description: str | None = None,
+    priority: str | None = None,
+    project: str | None = None,
+    when: str | None = None,
+) -> Item:
+    """Turn an item into a card or a reminder, or be done with it, in one action; both sides name each other.
+
+    Title and description are taken from the item where they are not given; so is the project. `when` is the reminder's
+    time. Raises BadInput for what the target cannot have.
+    """
+    _check_options(to, title=title, description=description, priority=priority, project=project, when=when)
+    if to == "done":
+        return done(ws, text)
+    moment = _moment(when or "") if to == "reminder" else {}
+    other = ws.store("board" if to == "card" else "reminders")
+    store = ws.store("inbox")
+    with ws.journal.writing(store, other) as writer:
+        item = _open_item(store, text)
+        named = item.project if project is None else _project_named(ws, project)
+        if to == "card":
+            made, notes = _make_card(writer, other, item, title, description, priority or "medium", named)
+        else:
+            made, notes = _make_reminder(writer, item, title, moment, named)
+        # After what it became: a kill in the middle of the write must not lose the thought.
+        writer.append("inbox.done", item.entity, outcome=to, ref=made)
+    ws.refreshed(other.name.partition(".")[0])
+    return _afterwards(ws, item.entity, notes)
+
+
+_TAKES = {
+    "card": ("title", "description", "priority", "project"),
+    "reminder": ("title", "project", "when"),
+    "done": (),
+}
+
+
+def _check_options(to: str, **given: str | None) -> None:
+    if to not in TARGETS:
+        raise BadInput(f"an item cannot become {to!r}", "targets are " + ", ".join(TARGETS))
+    surplus = [f"--{name}" for name, value in given.items() if value is not None and name not in _TAKES[to]]
+    if surplus:
+        raise BadInput(f"--to {to} takes no {' or '.join(surplus)}", "leave it away, or choose another target")
+    if to == "reminder" and not (given["when"] or "").strip():
+        raise BadInput("a reminder needs a time", 'give it with --when "tomorrow 9am"')
+
+
+def _make_card(
+    writer: Writer, board: Store, item: Item, title: str | None, description: str | None, priority: str, project: str | None
+) -> tuple[str, list[str]]:
+    from mait_code.commands.board import priority_named
+
+    heading = stored_text.required(stored_text.one_line(title if title is not None else _heading(item)), "the title")
+    if description is None:
+        # Whatever the title does not say goes along.
+        description = item.body if item.body.strip() != heading else ""
+    texts, notes = stored_text.fitted({"title": heading, "description": description or None})
+    fields: dict[str, Any] = {**texts, "priority": priority_named(priority), "column": "backlog", "project": project}
+    kept = {key: value for key, value in fields.items() if value is not None}
+    event = writer.append("card.created", **kept, number=ids.next_number(board), origin=item.entity)
+    return event.entity, notes
+
+
+def _heading(item: Item) -> str:
+    """The first line of an item, cut where it is a paragraph rather than a title."""
+    line = item.first_line
+    return line if len(line) <= LONGEST_HEADING else line[: LONGEST_HEADING - 1].rstrip() + "…"
+
+
+def _make_reminder(
+    writer: Writer, item: Item, title: str | None, moment: dict[str, Any], project: str | None
+) -> tuple[str, list[str]]:
+    what = stored_text.required(stored_text.one_line(title if title is not None else item.body), "the title")
+    texts, notes = stored_text.fitted({"title": what})
+    fields: dict[str, Any] = {"what": texts["title"], "when": moment, "origin": item.entity}
+    if project is not None:
+        fields["project"] = project
+    return writer.append("reminder.set", **fields).entity, notes
+
+
+def _moment(when: str) -> dict[str, Any]:
+    """What `--when` means here and now, as the event has it. Raises BadInput or Refused with examples."""
+    from datetime import UTC, datetime
+
+    from mait_code.commands.when import parse_when
+    from mait_code.projections.zones import local_zone
+
+    said = parse_when(when, datetime.now(UTC), local_zone())
+    moment: dict[str, Any] = {"due": said.due, "zone": said.zone}
+    if said.rule:
+        moment["rule"] = said.rule
+    return moment
+
+
+# -- provenance ----------------------------------------------------------------------------------------------------------------
+
+
+def short_of_ref(ws: Workspace, ref: str) -> str:
+    """The short id of the entity that an item became, or the whole name where it is not known here."""
+    kind, _, id_ = ref.partition("/")
+    if kind not in ("card", "reminder"):
+        return ref
+    store = ws.holder_of(ref)
+    rows = store.query("SELECT number FROM entities WHERE entity = ?", (ref,))
+    return ids.short_of(store, id_, rows[0][0]) if rows else ref
+
+
+def described(ws: Workspace, origin: str) -> str:
+    """The item that a card or reminder came from, for people: its short id and the beginning of its text."""
+    item = inbox_queries.one(ws.inbox, origin)
+    if item is None:
+        gone = inbox_queries.deleted(ws.inbox, origin)
+        if not gone:
+            return origin
+        item = gone[0]
+    line = item.first_line
+    return f"inbox {item.short}: {line if len(line) <= 60 else line[:59] + '…'}"
