@@ -6,8 +6,8 @@ card as it is afterwards; `card.notes` holds what a person should be told beside
 
 from __future__ import annotations
 
-from mait_code.commands import project as projects
 from mait_code.commands import board_sessions, stored_text
+from mait_code.commands import project as projects
 from mait_code.journal.errors import Ambiguous, BadInput, NotFound, Refused
 from mait_code.projections import board_queries, ids
 from mait_code.projections.board_queries import Card
@@ -16,6 +16,7 @@ from mait_code.projections.cards import COLUMNS, PRIORITIES
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterable
+    from typing import Any
 
     from mait_code.commands.workspace import Workspace
     from mait_code.projections.store import Store
@@ -39,7 +40,7 @@ def priority_named(text: str) -> str:
     return priority
 
 
-# -- projects ----------------------------------------------------------------------------------------------------------------
+# -- projects ---------------------------------------------------------------------------------------------------------
 
 
 class Scope:
@@ -94,11 +95,11 @@ def _scope_of(store: Store, project: str | None, here: str | None) -> Scope:
     return Scope(found[0], found) if found else Scope(asked, (asked,))
 
 
-# -- one card ----------------------------------------------------------------------------------------------------------------
+# -- one card ---------------------------------------------------------------------------------------------------------
 
 
 def find(store: Store, text: str, project: str | None = None) -> Card:
-    """The living card that an id names; with `project` it has to be of that one. Raises NotFound, Ambiguous, Refused."""
+    """The living card that an id names, of `project` where that is given. Raises NotFound, Ambiguous, Refused."""
     entity = locate(store, text, project)
     card = board_queries.one(store, entity)
     if card is not None:
@@ -120,12 +121,14 @@ def locate(store: Store, text: str, project: str | None = None) -> str:
         if project is None:
             raise
         wanted = scope(store, project)
-        inside = [one for one in (ids.resolve(store, candidate) for candidate in error.candidates) if _inside(store, one, wanted)]
+        entities = [ids.resolve(store, candidate) for candidate in error.candidates]
+        inside = [entity for entity in entities if _inside(store, entity, wanted)]
         if len(inside) != 1:
             raise
         return inside[0]
     if project is not None and not _inside(store, found, wanted := scope(store, project)):
-        raise NotFound(f"{text} is no card of {wanted.project or 'no project'}", "leave --project away, or name its own")
+        where = f"of {wanted.project}" if wanted.project else "without a project"
+        raise NotFound(f"{text} is no card {where}", "leave --project away, or name its own")
     return found
 
 
@@ -162,7 +165,7 @@ def add(
     texts, notes = stored_text.fitted(
         {"title": title, "description": description or None, "acceptance criteria": acceptance or None}
     )
-    fields = {
+    fields: dict[str, Any] = {
         "title": texts["title"],
         "description": texts["description"],
         "acceptance_criteria": texts["acceptance criteria"],
@@ -195,7 +198,7 @@ def restore(ws: Workspace, text: str, project: str | None = None) -> Card:
     return afterwards(ws, entity, notes)
 
 
-# -- many cards --------------------------------------------------------------------------------------------------------------
+# -- many cards -------------------------------------------------------------------------------------------------------
 
 
 def listing(

@@ -5,18 +5,20 @@ from __future__ import annotations
 from mait_code.commands import stored_text
 from mait_code.commands.board import afterwards, find, priority_named, scope
 from mait_code.journal.errors import NotFound, Refused
-from mait_code.projections.board_queries import Card
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable
+    from typing import Any
 
     from mait_code.commands.workspace import Workspace
     from mait_code.journal.writing import Writer
+    from mait_code.projections.board_queries import Card
 
 __all__ = ["add_reference", "block", "comment", "edit", "remove_reference", "tag", "unblock", "untag"]
 
 BLOCKED = "blocked"
+_BLOCKED_REGISTER = f"tag:{BLOCKED}"
 
 
 def _change(
@@ -47,7 +49,7 @@ def edit(
     if title is not None:
         title = stored_text.required(stored_text.one_line(title), "the title", "a card cannot be without one")
     texts, notes = stored_text.fitted({"title": title, "description": description, "acceptance criteria": acceptance})
-    wanted = {
+    wanted: dict[str, Any] = {
         "title": texts["title"],
         "description": texts["description"],
         "acceptance_criteria": texts["acceptance criteria"],
@@ -56,7 +58,7 @@ def edit(
     }
 
     def decide(writer: Writer, card: Card) -> str | None:
-        asked = {key: value or None for key, value in wanted.items() if value is not None}
+        asked: dict[str, Any] = {key: value or None for key, value in wanted.items() if value is not None}
         # A field in conflict is written even with the value it shows: that settles it.
         changed = {key: value for key, value in asked.items() if value != getattr(card, key) or key in card.conflicts}
         if not changed:
@@ -67,7 +69,7 @@ def edit(
     return _change(ws, text, None, decide, notes)
 
 
-# -- tags --------------------------------------------------------------------------------------------------------------------
+# -- tags -------------------------------------------------------------------------------------------------------------
 
 
 def tag(ws: Workspace, text: str, name: str, project: str | None = None) -> Card:
@@ -82,7 +84,7 @@ def untag(ws: Workspace, text: str, name: str, project: str | None = None) -> Ca
 
 def _set_tag(ws: Workspace, text: str, name: str, project: str | None, carried: bool) -> Card:
     def decide(writer: Writer, card: Card) -> str | None:
-        if (name in card.tags) == carried:
+        if (name in card.tags) == carried and f"tag:{name}" not in card.conflicts:
             state = f"carries {name!r} already" if carried else f"does not carry {name!r}"
             return f"{card.short} {state}; nothing changed"
         writer.append("card.tagged" if carried else "card.untagged", card.entity, tag=name)
@@ -97,7 +99,7 @@ def block(ws: Workspace, text: str, reason: str = "", project: str | None = None
     body = texts["reason"]
 
     def decide(writer: Writer, card: Card) -> str | None:
-        if not card.blocked:
+        if not card.blocked or _BLOCKED_REGISTER in card.conflicts:
             writer.append("card.tagged", card.entity, tag=BLOCKED)
         if body is not None:
             writer.append("card.commented", card.entity, body=body)
@@ -110,7 +112,7 @@ def unblock(ws: Workspace, text: str, project: str | None = None) -> Card:
     """Take the blocked tag off a card."""
 
     def decide(writer: Writer, card: Card) -> str | None:
-        if not card.blocked:
+        if not card.blocked and _BLOCKED_REGISTER not in card.conflicts:
             return f"{card.short} is not blocked; nothing changed"
         writer.append("card.untagged", card.entity, tag=BLOCKED)
         return None
@@ -118,7 +120,7 @@ def unblock(ws: Workspace, text: str, project: str | None = None) -> Card:
     return _change(ws, text, project, decide, [])
 
 
-# -- comments and references ---------------------------------------------------------------------------------------------------
+# -- comments and references ------------------------------------------------------------------------------------------
 
 
 def comment(ws: Workspace, text: str, body: str, author: str | None = None, project: str | None = None) -> Card:
@@ -126,7 +128,7 @@ def comment(ws: Workspace, text: str, body: str, author: str | None = None, proj
     texts, notes = stored_text.fitted({"comment": stored_text.required(body, "the comment")})
 
     def decide(writer: Writer, card: Card) -> str | None:
-        said = {"body": texts["comment"]}
+        said: dict[str, Any] = {"body": texts["comment"]}
         if author is not None:
             said["author"] = author
         writer.append("card.commented", card.entity, **said)
@@ -154,7 +156,8 @@ def remove_reference(ws: Workspace, text: str, position: int, project: str | Non
     def decide(writer: Writer, card: Card) -> str | None:
         if not 1 <= position <= len(card.references):
             held = f"it has {len(card.references)}" if card.references else "it has none"
-            raise NotFound(f"{card.short} has no reference {position}: {held}", f"mait-code board ref list {card.short}")
+            hint = f"mait-code board ref list {card.short} shows them"
+            raise NotFound(f"{card.short} has no reference {position}: {held}", hint)
         writer.append("card.unreferenced", card.entity, reference=card.references[position - 1][0])
         return None
 

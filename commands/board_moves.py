@@ -1,7 +1,7 @@
 """Cards on their way: into a column, to the next person who works, bound to a session, done, archived, deleted.
 
-Entering done stamps the completion and leaving takes it away; leaving in_progress releases whoever held the card. Both are
-derived from the events by the fold, so they hold whatever moved the card.
+Entering done stamps the completion and leaving takes it away; leaving in_progress releases whoever held the card. Both
+are derived from the events by the fold, so they hold whatever moved the card.
 """
 
 from __future__ import annotations
@@ -10,13 +10,15 @@ from mait_code.commands import board_sessions, stored_text
 from mait_code.commands.board import afterwards, column_named, find, scope
 from mait_code.journal.errors import Refused
 from mait_code.projections import board_queries
-from mait_code.projections.board_queries import Card
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from typing import Any
+
     from mait_code.commands.board_sessions import Session
     from mait_code.commands.workspace import Workspace
     from mait_code.journal.writing import Writer
+    from mait_code.projections.board_queries import Card
     from mait_code.projections.store import Store
 
 __all__ = ["archive", "bind", "complete", "move", "next_card", "refine", "remove", "unbind"]
@@ -27,8 +29,8 @@ _NOT_BLOCKED = "id NOT IN (SELECT card_id FROM card_tags WHERE tag = 'blocked')"
 
 
 def _enter(ws: Workspace, writer: Writer, card: Card, column: str, session: Session | None) -> bool:
-    """Move a card under the lock. False, and nothing written, where it is there already. Moving in binds."""
-    if card.status == column:
+    """Move a card under the lock. False, and nothing written, where it is there already and nobody says otherwise."""
+    if card.status == column and "status" not in card.conflicts:
         return False
     writer.append("card.moved", card.entity, column=column)
     if column == "in_progress":
@@ -45,7 +47,12 @@ def _hold(ws: Workspace, writer: Writer, card: Card, session: Session) -> None:
 
 
 def move(
-    ws: Workspace, text: str, column: str, project: str | None = None, session: str | None = None, pid: int | None = None
+    ws: Workspace,
+    text: str,
+    column: str,
+    project: str | None = None,
+    session: str | None = None,
+    pid: int | None = None,
 ) -> Card:
     """Move a card to a column. Into in_progress it is bound to the session, where there is one."""
     column = column_named(column)
@@ -62,16 +69,21 @@ def move(
 
 
 def refine(
-    ws: Workspace, text: str, *, description: str | None = None, acceptance: str | None = None, project: str | None = None
+    ws: Workspace,
+    text: str,
+    *,
+    description: str | None = None,
+    acceptance: str | None = None,
+    project: str | None = None,
 ) -> Card:
     """Say what a card means, and move it to refined. Without acceptance criteria the card says so."""
     texts, notes = stored_text.fitted({"description": description, "acceptance criteria": acceptance})
-    fields = {"description": texts["description"], "acceptance_criteria": texts["acceptance criteria"]}
+    fields: dict[str, Any] = {"description": texts["description"], "acceptance_criteria": texts["acceptance criteria"]}
     store = ws.store("board")
     with ws.journal.writing(store) as writer:
         card = find(store, text, project)
-        changed = {key: value or None for key, value in fields.items() if value is not None}
-        changed = {key: value for key, value in changed.items() if getattr(card, key) != value}
+        asked: dict[str, Any] = {key: value or None for key, value in fields.items() if value is not None}
+        changed = {key: value for key, value in asked.items() if value != getattr(card, key) or key in card.conflicts}
         if changed:
             writer.append("card.edited", card.entity, **changed)
         if not _enter(ws, writer, card, "refined", None) and not changed:
@@ -89,7 +101,7 @@ def complete(ws: Workspace, text: str, summary: str | None = None, project: str 
     with ws.journal.writing(store) as writer:
         card = find(store, text, project)
         told = texts["summary"]
-        if told is not None and told != card.completion_summary:
+        if told is not None and (told != card.completion_summary or "completion_summary" in card.conflicts):
             writer.append("card.edited", card.entity, completion_summary=told)
         if not _enter(ws, writer, card, "done", None):
             notes.append(f"{card.short} is done already" + ("" if writer.events else "; nothing changed"))
@@ -101,7 +113,7 @@ def archive(ws: Workspace, text: str, project: str | None = None) -> Card:
     return move(ws, text, "archived", project)
 
 
-# -- the next card -----------------------------------------------------------------------------------------------------------
+# -- the next card ----------------------------------------------------------------------------------------------------
 
 
 def next_card(
@@ -112,8 +124,11 @@ def next_card(
     session: str | None = None,
     pid: int | None = None,
 ) -> Card | None:
-    """The card to work on next, or None: refined ones first, then the backlog, each by priority and age; blocked ones are
-    passed over. With `claim` it is moved to in_progress under the lock, so no two callers on a machine get one card."""
+    """The card to work on next, or None: refined ones first, then the backlog, each by priority and age.
+
+    Blocked ones are passed over. With `claim` it is moved to in_progress under the lock, so that no two callers on one
+    machine get the same card.
+    """
     if not claim:
         return _next(ws.board, project)
     who = board_sessions.named(ws, session, pid)
@@ -137,11 +152,13 @@ def _next(store: Store, project: str | None) -> Card | None:
     return None
 
 
-# -- sessions ----------------------------------------------------------------------------------------------------------------
+# -- sessions ---------------------------------------------------------------------------------------------------------
 
 
-def bind(ws: Workspace, text: str, project: str | None = None, session: str | None = None, pid: int | None = None) -> Card:
-    """Bind a card in progress to a session. Taken over from a session that is not known to run; refused where it does."""
+def bind(
+    ws: Workspace, text: str, project: str | None = None, session: str | None = None, pid: int | None = None
+) -> Card:
+    """Bind a card in progress to a session. It is taken over from one that is not known to run, else refused."""
     who = board_sessions.required(ws, session, pid)
     store = ws.store("board")
     notes = []

@@ -1,8 +1,8 @@
 """Which session works on which card, as this machine knows it.
 
-The session's id is in the event (`card.bound`) and travels. The process id means something on one machine only, so it stays
-in the state directory: one small file per card that a session here has bound. From these files a session also learns
-that its claim was lost to another machine.
+The session's id is in the event (`card.bound`) and travels. The process id means something on one machine only, so it
+stays in the state directory: one small file per card that a session here has bound. From these files a session also
+learns that its claim was lost to another machine.
 """
 
 from __future__ import annotations
@@ -46,7 +46,7 @@ def current(ws: Workspace) -> Session | None:
 
 
 def named(ws: Workspace, session: str | None, pid: int | None) -> Session | None:
-    """The session that `--session` and `--pid` name, else the one this command runs in. Raises BadInput on half a name."""
+    """The session that `--session` and `--pid` name, else the one this command runs in. BadInput on one alone."""
     if session is None and pid is None:
         return current(ws)
     if session is None or pid is None:
@@ -71,7 +71,7 @@ def _pid() -> int:
     return int(text) if text.isascii() and text.isdigit() and 0 < len(text) < 12 else 0
 
 
-# -- the files --------------------------------------------------------------------------------------------------------------
+# -- the files --------------------------------------------------------------------------------------------------------
 
 
 def record(ws: Workspace, card_id: str, session: Session) -> None:
@@ -84,7 +84,8 @@ def record(ws: Workspace, card_id: str, session: Session) -> None:
     try:
         if not os.path.isdir(directory):
             os.mkdir(directory, PRIVATE_DIRECTORY)
-        handle = os.open(os.path.join(directory, card_id), os.O_WRONLY | os.O_CREAT | os.O_TRUNC | os.O_CLOEXEC, PRIVATE_FILE)
+        flags = os.O_WRONLY | os.O_CREAT | os.O_TRUNC | os.O_CLOEXEC
+        handle = os.open(os.path.join(directory, card_id), flags, PRIVATE_FILE)
         try:
             os.write(handle, orjson.dumps(content))
         finally:
@@ -112,7 +113,7 @@ def _recorded(ws: Workspace, card_id: str) -> dict[str, Any] | None:
 
 
 def _started(pid: int) -> str:
-    """When a process began, in the kernel's own units: tells a process from a later one with its number. Empty elsewhere."""
+    """When a process began, which tells it from a later one of the same number. Empty where there is no /proc."""
     try:
         with open(f"/proc/{pid}/stat", "rb") as file:
             return file.read().rpartition(b")")[2].split()[19].decode()
@@ -136,11 +137,11 @@ def _running(content: dict[str, Any]) -> bool | None:
     return not started or _started(pid) == started
 
 
-# -- questions ---------------------------------------------------------------------------------------------------------------
+# -- questions --------------------------------------------------------------------------------------------------------
 
 
 def binding(ws: Workspace, card: Card) -> dict[str, Any] | None:
-    """Who holds a card: session, the replica that said so, and the process and whether it runs where this machine knows."""
+    """Who holds a card: session, replica, and its process and whether that runs, where this machine knows."""
     if card.bound_session is None:
         return None
     content = _recorded(ws, card.id)
@@ -155,8 +156,11 @@ def binding(ws: Workspace, card: Card) -> dict[str, Any] | None:
 
 
 def mine(ws: Workspace, card: Card, session: Session) -> bool:
-    """Whether a session holds a card. One that was resumed has its old id and another process: it still holds what it held,
-    unless the old process runs on beside it."""
+    """Whether a session holds a card.
+
+    One that was resumed has its old id and another process: it still holds what it held, unless the old process runs on
+    beside it.
+    """
     held = binding(ws, card)
     if held is None or held["session"] != session.id:
         return False
@@ -194,7 +198,5 @@ def _lost(ws: Workspace, card_id: str) -> list[str]:
     title = card.title if len(card.title) <= 60 else card.title[:59] + "…"
     if card.bound_session is None:
         return [f"{card.short} ({title}) is no longer bound to this session"]
-    return [
-        f"{card.short} ({title}) is held by another session now: {card.bound_session} on {card.bound_replica};"
-        " leave it, or agree with them"
-    ]
+    holder = f"{card.bound_session} on {card.bound_replica}"
+    return [f"{card.short} ({title}) is held by another session now ({holder}): leave it, or agree with them"]

@@ -16,7 +16,20 @@ if TYPE_CHECKING:
     from mait_code.journal.writing import Writer
     from mait_code.projections.store import Store
 
-__all__ = ["Item", "add", "count", "described", "done", "edit", "find", "listing", "remove", "restore", "show", "triage"]
+__all__ = [
+    "Item",
+    "add",
+    "count",
+    "described",
+    "done",
+    "edit",
+    "find",
+    "listing",
+    "remove",
+    "restore",
+    "show",
+    "triage",
+]
 
 #: What an item can be turned into.
 TARGETS = ("card", "reminder", "done")
@@ -28,7 +41,9 @@ def add(ws: Workspace, body: str, project: str | None = None) -> Item:
     """Capture a thought, as it was said. Without `project` it belongs to this directory's; an empty one means none."""
     texts, notes = stored_text.fitted({"text": stored_text.required(body, "the text")})
     named = projects.here() if project is None else _project_named(ws, project)
-    fields = {"body": texts["text"]} if named is None else {"body": texts["text"], "project": named}
+    fields: dict[str, Any] = {"body": texts["text"]}
+    if named is not None:
+        fields["project"] = named
     with ws.journal.writing(ws.store("inbox")) as writer:
         event = writer.append("inbox.captured", **fields)
     return _afterwards(ws, event.entity, notes)
@@ -67,7 +82,7 @@ def find(store: Store, text: str) -> Item:
 
 
 def listing(ws: Workspace, *, project: str | None = None, finished: bool = False, deleted: bool = False) -> list[Item]:
-    """What is waiting, oldest first; or what was dealt with or deleted, the latest first. All projects unless one is named."""
+    """What is waiting, oldest first; or what was dealt with or deleted, latest first. Of all projects, or of one."""
     if deleted:
         found = inbox_queries.deleted(ws.inbox)
     else:
@@ -109,7 +124,8 @@ def edit(ws: Workspace, text: str, body: str) -> Item:
 def _open_item(store: Store, text: str) -> Item:
     item = find(store, text)
     if item.outcome:
-        raise Refused(f"{item.short} has been dealt with ({item.outcome})", f"mait-code inbox restore {item.short} reopens it")
+        hint = f"mait-code inbox restore {item.short} reopens it"
+        raise Refused(f"{item.short} has been dealt with ({item.outcome})", hint)
     return item
 
 
@@ -158,7 +174,7 @@ def restore(ws: Workspace, text: str) -> Item:
     return item
 
 
-# -- triage ------------------------------------------------------------------------------------------------------------------
+# -- triage -----------------------------------------------------------------------------------------------------------
 
 
 def triage(
@@ -214,7 +230,13 @@ def _check_options(to: str, **given: str | None) -> None:
 
 
 def _make_card(
-    writer: Writer, board: Store, item: Item, title: str | None, description: str | None, priority: str, project: str | None
+    writer: Writer,
+    board: Store,
+    item: Item,
+    title: str | None,
+    description: str | None,
+    priority: str,
+    project: str | None,
 ) -> tuple[str, list[str]]:
     from mait_code.commands.board import priority_named
 
@@ -260,7 +282,7 @@ def _moment(when: str) -> dict[str, Any]:
     return moment
 
 
-# -- provenance ----------------------------------------------------------------------------------------------------------------
+# -- provenance -------------------------------------------------------------------------------------------------------
 
 
 def short_of_ref(ws: Workspace, ref: str) -> str:

@@ -66,7 +66,7 @@ def _named(name: str) -> str | None:
     return readable[-NAME_LENGTH:].strip() or None
 
 
-# -- the repository -------------------------------------------------------------------------------------------------------
+# -- the repository ---------------------------------------------------------------------------------------------------
 
 
 class Repository:
@@ -163,7 +163,7 @@ def _configured_work_tree(common: str) -> str:
     return os.path.realpath(os.path.join(common, found[-1])) if found else ""
 
 
-# -- directories that are no project ----------------------------------------------------------------------------------------
+# -- directories that are no project ----------------------------------------------------------------------------------
 
 
 def _is_no_project(directory: str) -> bool:
@@ -190,7 +190,7 @@ def _is_scratch(directory: str) -> bool:
     return not rest or (len(rest) >= 6 and rest.replace("_", "").isalnum())
 
 
-# -- URLs -------------------------------------------------------------------------------------------------------------------
+# -- URLs -------------------------------------------------------------------------------------------------------------
 
 
 def identity_of(url: str, base: str = "") -> str:

@@ -1,7 +1,7 @@
 """The `origin` URL as git's configuration file has it, read without starting git.
 
-Only the repository's own file counts, so that a person's `insteadOf` rules, which differ between machines, do not change
-what a project is called. git itself is asked only where the file includes others before the URL is known.
+Only the repository's own file counts, so that a person's `insteadOf` rules, which differ between machines, do not
+change what a project is called. git itself is asked only where the file includes others before the URL is known.
 """
 
 from __future__ import annotations

@@ -15,6 +15,7 @@ from mait_code.journal.event import LONGEST_LINE
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Mapping
+    from typing import Any
 
 __all__ = ["LONGEST_NAME", "fitted", "name", "one_line", "required"]
 
@@ -27,20 +28,21 @@ _REPLACEMENT = "\N{REPLACEMENT CHARACTER}"
 _UNSTORABLE = re.compile("[\0\ud800-\udfff]")
 
 
-def fitted(texts: Mapping[str, str | None]) -> tuple[dict[str, str | None], list[str]]:
+def fitted(texts: Mapping[str, str | None]) -> tuple[dict[str, Any], list[str]]:
     """The texts of one event, ready to be stored, and what was changed about them, in words.
 
     NUL characters and halves of surrogate pairs become replacement characters; line ends become newlines. Where all of
     them together would not fit into one line of the log, the longest are cut. The keys are what the notes call them.
     """
     notes: list[str] = []
-    ready = {key: None if text is None else _storable(key, text, notes) for key, text in texts.items()}
+    ready: dict[str, Any] = {key: None if text is None else _storable(key, text, notes) for key, text in texts.items()}
     share = _share({key: _size(text) for key, text in ready.items() if text})
     for key, text in ready.items():
         if text and _size(text) > share:
             ready[key] = kept = _longest_beginning(text, share)
             notes.append(
-                f"the {key} is too long for one line of the log: its first {len(kept):,} of {len(text):,} characters were kept"
+                f"the {key} is too long for one line of the log:"
+                f" its first {len(kept):,} of {len(text):,} characters were kept"
             )
     return ready, notes
 

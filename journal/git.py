@@ -19,7 +19,7 @@ from mait_code.journal.home import Home
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Callable, Mapping
     from subprocess import Popen
 
 #: 2.25 is the first git that reads the paths of a commit from its input.
@@ -70,7 +70,9 @@ class Git:
         #: A descriptor that git processes at home inherit: a lock on it stays held until the last of them has ended.
         self.held = -1
         #: Whether a lock file was left by a git that no longer lives. Such a file is removed.
-        self.is_stale = never
+        self.is_stale: Callable[[str], bool] = never
+        #: (major, minor), once `check_version` was asked.
+        self.version = (0, 0)
         self._settings: dict[str, list[str]] | None = None
 
     @property
@@ -109,12 +111,12 @@ class Git:
             lock = remote.lock_named(answer.complaint) if answer.code else ""
             if not lock:
                 return answer
-            if time.monotonic() > deadline:
-                raise GitFailed(f"git is locked by {lock}", "an interrupted git leaves it: if none runs here, remove that file")
-            if self.is_stale(lock):
+            if time.monotonic() < deadline:
+                time.sleep(0.05)
+            elif self.is_stale(lock):
                 _unlink(lock)
             else:
-                time.sleep(0.05)
+                raise GitFailed(f"git is locked by {lock}", "an interrupted git leaves it: if none runs here, remove that file")
 
     def _prefix(self) -> list[str]:
         words = ["git", f"--git-dir={self.git_dir}", f"--work-tree={self.home.data}"]
@@ -246,7 +248,8 @@ class Git:
         words = self.bare("version").out.decode("ascii", "replace").split()
         version = words[2] if len(words) > 2 else "of unknown version"
         found = re.match(r"(\d+)\.(\d+)", version)
-        if found is None or (int(found[1]), int(found[2])) < OLDEST_GIT:
+        self.version = (int(found[1]), int(found[2])) if found else (0, 0)
+        if self.version < OLDEST_GIT:
             wanted = ".".join(map(str, OLDEST_GIT))
             raise GitFailed(f"git {version} is too old: {wanted} is needed", "install a newer git; only syncing needs it")
 

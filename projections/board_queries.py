@@ -1,4 +1,4 @@
-"""Questions to board.db: cards with everything to print, the projects there are, how many cards stand in each column."""
+"""Questions to board.db: cards with everything to print, the projects there are, how many cards each column holds."""
 
 from __future__ import annotations
 
@@ -20,7 +20,9 @@ _COLUMNS = (
     "id, number, project, title, description, acceptance_criteria, status, priority, completion_summary, created_at,"
     " updated_at, completed_at, bound_session, bound_replica, origin, newer"
 )
-_RANK = "CASE priority " + " ".join(f"WHEN '{name}' THEN {rank}" for rank, name in enumerate(PRIORITIES)) + " ELSE 9 END"
+_RANK = (
+    "CASE priority " + " ".join(f"WHEN '{name}' THEN {rank}" for rank, name in enumerate(PRIORITIES)) + " ELSE 9 END"
+)
 _ORDER = f"ORDER BY {_RANK}, created_at, id"
 
 
@@ -42,9 +44,9 @@ class Comment:
 
 
 class Card:
-    """A card as it is now. Times are ISO 8601 UTC. `short` is what people type; `conflicts` names the fields in conflict.
+    """A card as it is now. Times are ISO 8601 UTC; `short` is what people type; `conflicts` names fields in conflict.
 
-    `comments` is None where they were not asked for. `notes` is what a command has to say about what it did, for stderr.
+    `comments` is None where they were not asked for. `notes` is what a command has to say about what it did, on stderr.
     """
 
     __slots__ = (
@@ -125,6 +127,15 @@ def cards(
     found = {row[0]: Card(row) for row in rows}
     if not found:
         return []
+    _attach(store, found, comments)
+    for card in found.values():
+        if card.number is None:
+            card.short = short_of(store, card.id)
+    return list(found.values())
+
+
+def _attach(store: Store, found: dict[str, Card], comments: bool) -> None:
+    """Give cards what stands in other tables."""
     # A few cards are looked up one by one, many by a pass over the whole of each small table.
     chosen = f"IN ({', '.join('?' * len(found))})" if len(found) <= 50 else ""
     ids = tuple(found) if chosen else ()
@@ -143,25 +154,21 @@ def cards(
     for card, (register,) in more("conflicts", "id", "register", "register"):
         card.conflicts.append(shown_register(register))
     if comments:
-        for card in found.values():
-            card.comments = []
+        said: dict[str, list[Comment]] = {id_: [] for id_ in found}
         # The rows of a card were written in the order of the log, which is not always that of the clocks.
         for card, row in more("card_comments", "card_id", "id, author, body, created_at", "rowid"):
-            assert card.comments is not None
-            card.comments.append(Comment(*row))
-    for card in found.values():
-        if card.number is None:
-            card.short = short_of(store, card.id)
-    return list(found.values())
+            said[card.id].append(Comment(*row))
+        for id_, card in found.items():
+            card.comments = said[id_]
 
 
 def deleted_cards(store: Store, entity: str = "") -> list[Card]:
-    """Deleted cards as they were (or the one named), last changed first. They have no readable rows, only their state."""
+    """Deleted cards as they were (or the one named), last changed first. They have no readable rows, only a state."""
     projection = Cards()
     found = []
     condition = "deleted = 1" + (" AND entity = ?" if entity else "")
     rows = store.query(f"SELECT entity, state FROM entities WHERE {condition}", (entity,) if entity else ())  # noqa: S608
-    conflicts = {id_ for id_, in store.query("SELECT DISTINCT id FROM conflicts WHERE register = 'deleted'")}
+    conflicts = {id_ for (id_,) in store.query("SELECT DISTINCT id FROM conflicts WHERE register = 'deleted'")}
     for name, raw in rows:
         state = orjson.loads(raw)
         id_ = name.partition("/")[2]
@@ -184,7 +191,10 @@ def deleted_cards(store: Store, entity: str = "") -> list[Card]:
 
 def projects(store: Store) -> list[str]:
     """Every project that has a card."""
-    return [row[0] for row in store.db.execute("SELECT DISTINCT project FROM cards WHERE project IS NOT NULL ORDER BY project")]
+    return [
+        row[0]
+        for row in store.db.execute("SELECT DISTINCT project FROM cards WHERE project IS NOT NULL ORDER BY project")
+    ]
 
 
 def counts(store: Store, where: str = "1", bindings: tuple[Any, ...] = ()) -> dict[str, int]:

@@ -50,7 +50,7 @@ def _common(one: str, other: str) -> str:
 
 def next_number(store: Store) -> int:
     """The next free number: the highest known here, deleted cards included, plus one. Ask under the append lock."""
-    highest = store.db.execute("SELECT max(number) FROM entities").get
+    highest = store.db.execute("SELECT max(number) FROM entities WHERE number IS NOT NULL").get
     return (highest if isinstance(highest, int) else 0) + 1
 
 

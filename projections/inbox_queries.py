@@ -72,7 +72,7 @@ def one(store: Store, entity: str) -> Item | None:
 
 
 def deleted(store: Store, entity: str = "") -> list[Item]:
-    """Deleted items as they were (or the one named), the last changed first. They have no readable rows, only their state."""
+    """Deleted items as they were (or the one named), last changed first. They have no readable rows, only a state."""
     condition = "deleted = 1" + (" AND entity = ?" if entity else "")
     rows = store.query(f"SELECT entity, state FROM entities WHERE {condition}", (entity,) if entity else ())  # noqa: S608
     found = []
@@ -84,7 +84,9 @@ def deleted(store: Store, entity: str = "") -> list[Item]:
             finished_ = table == "inbox_done"
             item = Item((*row[:4], row[-1], *(row[4:7] if finished_ else (None, None, None))))
             found.append((state["u"], item))
-    return _completed(store, [item for _at, item in sorted(found, key=lambda pair: (pair[0], pair[1].id), reverse=True)])
+    return _completed(
+        store, [item for _at, item in sorted(found, key=lambda pair: (pair[0], pair[1].id), reverse=True)]
+    )
 
 
 def count(store: Store) -> int:
@@ -123,10 +125,12 @@ def _completed(store: Store, items: list[Item]) -> list[Item]:
 def _shorts(store: Store) -> dict[str, str]:
     """The shortest unique beginning of every id, in one pass: in order, only the neighbours can share more."""
     names = [row[0].partition("/")[2] for row in store.db.execute("SELECT entity FROM entities ORDER BY entity")]
-    shared = [0, *(_shared(one, other) for one, other in zip(names, names[1:], strict=False)), 0]
-    return {
-        name: name[: max(ids.SHORTEST, shared[place] + 1, shared[place + 1] + 1)] for place, name in enumerate(names)
-    }
+    shorts, before = {}, 0
+    for place, name in enumerate(names):
+        after = _shared(name, names[place + 1]) if place + 1 < len(names) else 0
+        shorts[name] = name[: max(ids.SHORTEST, before + 1, after + 1)]
+        before = after
+    return shorts
 
 
 def _shared(one: str, other: str) -> int:

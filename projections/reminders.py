@@ -29,7 +29,7 @@ class Reminders(Projection):
 
     family = entity = "reminder"
     tables = {
-        "reminders": "id TEXT PRIMARY KEY, what TEXT NOT NULL, due TEXT NOT NULL, zone TEXT NOT NULL, rule TEXT,"
+        "reminders": "id TEXT PRIMARY KEY, what TEXT NOT NULL, due TEXT NOT NULL, due_local TEXT NOT NULL, zone TEXT NOT NULL, rule TEXT,"
         " project TEXT, created_at TEXT NOT NULL, next_at TEXT, dismissed INTEGER NOT NULL, dismissed_at TEXT,"
         " notified_at TEXT, occurrences TEXT NOT NULL, origin TEXT, newer INTEGER NOT NULL",
     }
@@ -71,6 +71,7 @@ class Reminders(Projection):
             (
                 entity,
                 register.value(state, "what") or "",
+                _utc(when),
                 when["due"],
                 when["zone"],
                 None if rule is None else orjson.dumps(rule, option=orjson.OPT_SORT_KEYS).decode(),
@@ -102,6 +103,12 @@ class Reminders(Projection):
 def _is_dismissal(head: Head) -> bool:
     value = head[1]
     return type(value) is dict and bool(value.get("dismissed"))
+
+
+def _utc(when: dict[str, Any]) -> str:
+    from mait_code.projections import zones
+
+    return zones.to_utc(when["due"], when["zone"]).strftime("%Y-%m-%dT%H:%M:%SZ")
 
 
 def _next_at(when: dict[str, Any], said: dict[str, dict[str, Any]]) -> str | None:

@@ -390,6 +390,10 @@ class Store:
         found = self.db.execute("SELECT id, register FROM conflicts ORDER BY id, register").fetchall()
         return [(f"{self.family}/{entity}", name) for entity, name in found]
 
+    def conflicts_of(self, id_: str) -> list[str]:
+        """The registers of one entity (its 12 characters) that are in conflict."""
+        return [row[0] for row in self.db.execute("SELECT register FROM conflicts WHERE id = ? ORDER BY register", (id_,))]
+
     def query(self, sql: str, bindings: tuple[Any, ...] = ()) -> list[tuple[Any, ...]]:
         """Rows of the readable tables."""
         return self.db.execute(sql, bindings).fetchall()

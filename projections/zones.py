@@ -124,16 +124,23 @@ def load_zone(name: str) -> tzinfo | None:
 
 
 def _read_zone(name: str) -> tzinfo | None:
+    for folder in _zone_folders():
+        zone = _zone_file(os.path.join(folder, name), name)
+        if zone is not None:
+            return zone
+    return None
+
+
+def _zone_file(path: str, name: str | None = None) -> tzinfo | None:
+    """The zone in that file; None where it is not there, a directory, damaged or no zone file."""
+    import struct
     from zoneinfo import ZoneInfo
 
-    for folder in _zone_folders():
-        path = os.path.join(folder, name)
-        try:
-            with open(path, "rb") as file:
-                return ZoneInfo.from_file(file, key=name)
-        except (OSError, ValueError):
-            continue  # not there, a directory, or no zone file: the next folder may have it
-    return None
+    try:
+        with open(path, "rb") as file:
+            return ZoneInfo.from_file(file, key=name)
+    except (OSError, ValueError, EOFError, IndexError, OverflowError, MemoryError, struct.error):
+        return None  # what zoneinfo raises for the different damages
 
 
 def _zone_folders() -> Iterator[str]:
@@ -231,19 +238,15 @@ def _from_timezone_file(path: str) -> str | None:
 
 def _from_copied_file(path: str, written: str | None) -> str:
     """A zone file that is no link holds rules without a name: the `written` zone if it has them, else one that has."""
-    from zoneinfo import ZoneInfo
-
-    try:
-        with open(path, "rb") as file:
-            rules: tzinfo = ZoneInfo.from_file(file)
-        with open(path, "rb") as file:
-            footer = file.read(1 << 20).rstrip(b"\n").rpartition(b"\n")[2].decode("ascii", "replace")
-    except (OSError, ValueError):
+    rules, zone = _zone_file(path), load_zone(written) if written else None
+    if rules is None:
         return written or "UTC"
-    zone = load_zone(written) if written else None
     seasons = [datetime(2024, month, 1, tzinfo=UTC) for month in (1, 7)]
-    if zone and all(day.astimezone(rules).utcoffset() == day.astimezone(zone).utcoffset() for day in seasons):
-        return written or "UTC"
+    if written and zone:
+        if all(day.astimezone(rules).utcoffset() == day.astimezone(zone).utcoffset() for day in seasons):
+            return written
+    with open(path, "rb") as file:
+        footer = file.read(1 << 20).rstrip(b"\n").rpartition(b"\n")[2].decode("ascii", "replace")
     return _from_posix(footer) or written or "UTC"
 
 

@@ -56,7 +56,9 @@ def add(
 @command("list")
 @option("--all", "every", is_flag=True, help="Cards of all projects.")
 @for_project("Cards of this project (this directory's by default; empty for those without).")
-@option("--status", "statuses", metavar="STATUS", multiple=True, shell_complete=STATUS, help="Only this column; repeatable.")
+@option(
+    "--status", "statuses", metavar="STATUS", multiple=True, shell_complete=STATUS, help="Only this column; repeatable."
+)
 @option("--archived", is_flag=True, help="Archived cards too.")
 @option("--search", "-q", metavar="WORDS", default="", help="Only cards that hold all these words.")
 @option("--mine", is_flag=True, help="Cards in progress that this session holds, of all projects.")
@@ -153,11 +155,15 @@ def summary(ws: Workspace, out: Output, every: bool, project: str | None) -> Non
 
 @command("export")
 @argument("card", required=False)
-@option("--format", "form", type=click.Choice(["markdown", "json"]), default="markdown", show_default=True, help="The form.")
+@option(
+    "--format", "form", type=click.Choice(["markdown", "json"]), default="markdown", show_default=True, help="The form."
+)
 @option("--out", "-o", "file", metavar="FILE", help="Write to this file instead of stdout.")
 @option("--all", "every", is_flag=True, help="Cards of all projects.")
 @for_project("Cards of this project.")
-@option("--status", "statuses", metavar="STATUS", multiple=True, shell_complete=STATUS, help="Only this column; repeatable.")
+@option(
+    "--status", "statuses", metavar="STATUS", multiple=True, shell_complete=STATUS, help="Only this column; repeatable."
+)
 @option("--archived", is_flag=True, help="Archived cards too.")
 @option("--search", "-q", metavar="WORDS", default="", help="Only cards that hold all these words.")
 @pass_workspace
@@ -209,7 +215,9 @@ def overview(ws: Workspace, out: Output) -> None:
     cards = board.listing(ws.board, chosen)
     if out.json:
         counts = board.summary(ws.board, chosen)
-        out.data({"project": chosen.project, "counts": counts, "cards": [board_view.card_json(ws, one) for one in cards]})
+        out.data(
+            {"project": chosen.project, "counts": counts, "cards": [board_view.card_json(ws, one) for one in cards]}
+        )
     elif cards:
         out.line(out.style("All projects" if chosen.every else chosen.project or "", "bold"))
         out.line()

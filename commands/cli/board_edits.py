@@ -122,9 +122,7 @@ def comment(
 @argument("value", nargs=-1, required=True)
 @for_project()
 @pass_workspace
-def ref_add(
-    ws: Workspace, out: Output, card: str, label: str, value: tuple[str, ...], project: str | None
-) -> None:
+def ref_add(ws: Workspace, out: Output, card: str, label: str, value: tuple[str, ...], project: str | None) -> None:
     """Add a reference to a card."""
     from mait_code.commands import board_edits
 

@@ -30,8 +30,8 @@ def move(
 ) -> None:
     """Move a card to a column.
 
-    Columns are backlog, refined, in_progress, in_review, done and archived. Moving into in_progress binds the card to the
-    session that runs the command, if there is one; moving out releases it.
+    Columns are backlog, refined, in_progress, in_review, done and archived. Moving into in_progress binds the card to
+    the session that runs the command, if there is one; moving out releases it.
     """
     from mait_code.commands import board_moves
 
@@ -67,8 +67,8 @@ def next_card(
 ) -> None:
     """Show or claim the next card to work on.
 
-    Refined cards come first, then the backlog, each by priority and age. Blocked cards are passed over. Of many callers on
-    one machine each claims another card.
+    Refined cards come first, then the backlog, each by priority and age. Blocked cards are passed over. Of many callers
+    on one machine each claims another card.
     """
     from mait_code.commands import board_moves
 
@@ -77,7 +77,9 @@ def next_card(
         if out.json:
             out.data(None)
         else:
-            out.line('Nothing to take: no unblocked card is refined or in the backlog; mait-code board add "..." adds one.')
+            out.line(
+                'Nothing to take: no unblocked card is refined or in the backlog; mait-code board add "..." adds one.'
+            )
         board_view.close(ws, out)
     elif claim:
         board_view.changed(ws, out, card, "Claimed")
@@ -164,5 +166,3 @@ def restore(ws: Workspace, out: Output, card: str, project: str | None) -> None:
     from mait_code.commands import board
 
     board_view.changed(ws, out, board.restore(ws, card, project), "Restored")
-
-

@@ -45,7 +45,9 @@ def card_json(ws: Workspace, card: Card) -> dict[str, Any]:
         "newer": card.newer,
     }
     if card.comments is not None:
-        data["comments"] = [{"author": one.author, "body": one.body, "created_at": one.created_at} for one in card.comments]
+        data["comments"] = [
+            {"author": one.author, "body": one.body, "created_at": one.created_at} for one in card.comments
+        ]
     return data
 
 
@@ -85,7 +87,7 @@ def local_time(at: str | None) -> str:
         return at
 
 
-# -- lists -------------------------------------------------------------------------------------------------------------------
+# -- lists ------------------------------------------------------------------------------------------------------------
 
 
 def columns(ws: Workspace, out: Output, cards: list[Card], *, empty_columns: Mapping[str, int] | None = None) -> None:
@@ -102,7 +104,14 @@ def columns(ws: Workspace, out: Output, cards: list[Card], *, empty_columns: Map
             out.line()
         out.line(out.style(heading(column), "bold"), out.style(f" ({len(inside)})", "dim"))
         for card in inside:
-            _row(ws, out, card, widest, width, "" if one_project or not card.project else names.get(card.project, card.project))
+            _row(
+                ws,
+                out,
+                card,
+                widest,
+                width,
+                "" if one_project or not card.project else names.get(card.project, card.project),
+            )
 
 
 def _row(ws: Workspace, out: Output, card: Card, widest: int, width: int, project: str) -> None:
@@ -154,7 +163,7 @@ def _cut(text: str, width: int) -> str:
     return text
 
 
-# -- one card ----------------------------------------------------------------------------------------------------------------
+# -- one card ---------------------------------------------------------------------------------------------------------
 
 
 def whole(ws: Workspace, out: Output, card: Card) -> None:

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import os
 from functools import update_wrapper
-from typing import TYPE_CHECKING, Any, Concatenate, Literal, ParamSpec, Union
+from typing import TYPE_CHECKING, Any, Concatenate, Literal, ParamSpec
 
 import click
 from click import argument, option
@@ -37,7 +37,7 @@ __all__ = [
 ]
 
 P = ParamSpec("P")
-Result = Union[int, None]  # noqa: UP007  evaluated when the module loads, so not left to annotations
+Result = int | None
 
 
 class Table:

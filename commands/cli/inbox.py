@@ -177,7 +177,9 @@ def edit(ws: Workspace, out: Output, item: str, body: tuple[str, ...]) -> None:
 @command("triage")
 @argument("item")
 @option("--to", required=True, type=click.Choice(["card", "reminder", "done"]), help="What it becomes.")
-@option("--title", metavar="TEXT", help="Title of the card, or what to be reminded of (the item's own text by default).")
+@option(
+    "--title", metavar="TEXT", help="Title of the card, or what to be reminded of (the item's own text by default)."
+)
 @option("--description", metavar="TEXT", help="Description of the card (the whole text by default); - reads stdin.")
 @option("--priority", type=PRIORITY, help="Priority of the card (medium by default).")
 @option("--project", metavar="NAME", help="Project (the one it was captured in by default; empty for none).")

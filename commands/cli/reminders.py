@@ -1,0 +1,224 @@
+"""Reminders from the command line."""
+
+from __future__ import annotations
+
+from mait_code.commands.cli.frame import argument, command, option, pass_workspace
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from datetime import datetime
+
+    from mait_code.commands.output import Output
+    from mait_code.commands.reminders import Reminder
+    from mait_code.commands.workspace import Workspace
+
+_HEADINGS = (("overdue", "OVERDUE", "red"), ("upcoming", "Upcoming", "bold"), ("dismissed", "Dismissed", "dim"))
+
+
+def _now() -> datetime:
+    from datetime import UTC, datetime
+
+    return datetime.now(UTC)
+
+
+@pass_workspace
+def overview(ws: Workspace, out: Output) -> None:
+    """The text summary of `mait-code reminders`: the same as its list."""
+    _list(ws, out, every=False)
+
+
+@command("list")
+@option("--all", "every", is_flag=True, help="Show dismissed reminders too.")
+@pass_workspace
+def list_reminders(ws: Workspace, out: Output, every: bool) -> None:
+    """List reminders by due time."""
+    _list(ws, out, every)
+
+
+def _list(ws: Workspace, out: Output, every: bool) -> None:
+    from mait_code.commands import reminders
+
+    now = _now()
+    found = reminders.listing(ws, now, every)
+    if out.json:
+        out.data([one.json() for one in found])
+        return
+    if not found:
+        out.line("No reminders. Set one: mait-code reminders set \"friday EOD\" \"send the report\"")
+        return
+    for status, heading, colour in _HEADINGS:
+        rows = [one for one in found if one.status == status]
+        if rows:
+            out.line(out.style(heading, colour, "bold") if colour != "bold" else out.style(heading, "bold"))
+        for one in rows:
+            _row(out, one, now)
+
+
+def _row(out: Output, one: Reminder, now: datetime) -> None:
+    marks = "".join(f"  [{mark}]" for mark in _marks(one))
+    out.line("  ", out.style(one.short, "yellow"), f"  {one.shown(now)}  {one.what.partition(chr(10))[0]}{marks}")
+
+
+def _marks(one: Reminder) -> list[str]:
+    marks = [one.recurrence] if one.recurrence else []
+    if one.until and one.status != "dismissed":
+        marks.append("put off")
+    if one.conflicts:
+        marks.append("in conflict: see mait-code conflicts")
+    return marks
+
+
+def _show(out: Output, one: Reminder) -> None:
+    from mait_code.commands.times import local
+
+    now = _now()
+    out.line(out.style(one.short, "yellow", "bold"), f"  {one.status}")
+    out.block(one.what, indent="  ")
+    out.line(f"  due        {one.shown(now)}")
+    if one.recurrence:
+        out.line(f"  recurs     {one.recurrence}")
+    if one.until:
+        out.line(f"  put off    from {one.occurrence}")
+    if one.project:
+        out.line(f"  project    {one.project}")
+    if one.origin:
+        out.line(f"  made from  {one.origin}")
+    out.line(f"  set        {local(one.created_at)}")
+    for name in one.conflicts:
+        out.line(f"  conflict   {name}: see mait-code conflicts show {one.short}")
+
+
+def _said(out: Output, one: Reminder, words: str) -> None:
+    if out.json:
+        out.data(one.json())
+        return
+    out.line(words, " ", out.style(one.short, "yellow"), f": {one.what.partition(chr(10))[0]}")
+    if one.status != "dismissed":
+        recurs = f", {one.recurrence}" if one.recurrence else ""
+        out.line(f"  {one.shown(_now())}{recurs}")
+
+
+@command("set")
+@argument("when")
+@argument("what", nargs=-1, required=True)
+@option("--project", help="The project it belongs to.")
+@pass_workspace
+def set_reminder(ws: Workspace, out: Output, when: str, what: tuple[str, ...], project: str | None) -> None:
+    """Set a reminder.
+
+    WHEN is one argument, so quote it: "friday EOD", "tomorrow morning", "in 2 weeks", "next tue 15:30",
+    "2027-12-24 18:00", "every monday 9am", "every 2 weeks on friday", "first of the month".
+    """
+    from mait_code.commands import reminders
+
+    one, notes = reminders.set_reminder(ws, when, " ".join(what), _now(), project)
+    for note in notes:
+        out.note(note)
+    _said(out, one, "Set")
+
+
+@command("show")
+@argument("id")
+@pass_workspace
+def show(ws: Workspace, out: Output, id: str) -> None:
+    """Show one reminder whole."""
+    from mait_code.commands import reminders
+
+    one = reminders.find(ws, id, _now())
+    if out.json:
+        out.data(one.json())
+    else:
+        _show(out, one)
+
+
+@command("check")
+@pass_workspace
+def check(ws: Workspace, out: Output) -> None:
+    """Print what is overdue.
+
+    Prints nothing where nothing is.
+    """
+    from mait_code.commands import reminders
+
+    now = _now()
+    found = reminders.overdue(ws, now)
+    if out.json:
+        out.data([one.json() for one in found])
+        return
+    for one in found:
+        _row(out, one, now)
+
+
+@command("snooze")
+@argument("id")
+@argument("until", nargs=-1)
+@pass_workspace
+def snooze(ws: Workspace, out: Output, id: str, until: tuple[str, ...]) -> None:
+    """Put a reminder off.
+
+    UNTIL is a time or a length of time: 30m, 2h, 3d, "tomorrow 9am", monday. Without it an hour.
+    """
+    from mait_code.commands import reminders
+
+    one = reminders.snooze(ws, id, " ".join(until) or reminders.DEFAULT_SNOOZE, _now())
+    _said(out, one, "Put off")
+
+
+@command("edit")
+@argument("id")
+@option("--when", help="The new time, in words.")
+@option("--what", help="The new text.")
+@option("--project", help="The new project; an empty one takes it away.")
+@pass_workspace
+def edit(ws: Workspace, out: Output, id: str, when: str | None, what: str | None, project: str | None) -> None:
+    """Change the text or time of a reminder."""
+    from mait_code.commands import reminders
+
+    one, notes = reminders.edit(ws, id, _now(), when=when, what=what, project=project)
+    for note in notes:
+        out.note(note)
+    _said(out, one, "Changed")
+
+
+@command("dismiss")
+@argument("id")
+@pass_workspace
+def dismiss(ws: Workspace, out: Output, id: str) -> None:
+    """Dismiss a reminder.
+
+    Of a recurring one this dismisses the present occurrence; `remove` ends all of them.
+    """
+    from mait_code.commands import reminders
+
+    one, changed = reminders.dismiss(ws, id, _now())
+    if not changed and not out.json:
+        out.line(f"{one.short} was dismissed already")
+        return
+    _said(out, one, "Dismissed")
+
+
+@command("remove")
+@argument("id")
+@pass_workspace
+def remove(ws: Workspace, out: Output, id: str) -> None:
+    """Delete a reminder."""
+    from mait_code.commands import reminders
+
+    one = reminders.remove(ws, id, _now())
+    if out.json:
+        out.data(one.json())
+    else:
+        out.line("Deleted ", out.style(one.short, "yellow"), f": {one.what.partition(chr(10))[0]}")
+
+
+@command("restore")
+@argument("id")
+@pass_workspace
+def restore(ws: Workspace, out: Output, id: str) -> None:
+    """Bring a reminder back.
+
+    A deleted one is brought back; a dismissed one stands again.
+    """
+    from mait_code.commands import reminders
+
+    _said(out, reminders.restore(ws, id, _now()), "Restored")

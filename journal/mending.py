@@ -1,0 +1,134 @@
+"""The work tree against what is committed: what was added goes into a commit, what was taken away is put back.
+
+A segment only grows. One that is gone, shorter or changed in the work tree was damaged by hand or by another program: the
+committed bytes go back in their place, and sound lines that only the damaged file had are adopted. Only a document may be
+deleted.
+"""
+
+from __future__ import annotations
+
+import os
+
+from mait_code.journal import reconcile, segments, writing
+from mait_code.journal.errors import DiskRefused, GitFailed
+from mait_code.journal.home import Home, make_directory, write_atomically
+from mait_code.journal.reconcile import DOCUMENT, FORMAT, NOTE, SEGMENT
+from mait_code.journal.repository import Repository
+
+_OURS = (SEGMENT, NOTE, FORMAT, DOCUMENT)
+_PATHS = ("journal", ".gitattributes", ".gitignore")
+
+
+class Changes:
+    """How the work tree differs from the last commit, as far as it is ours to commit.
+
+    `head` is that commit, `tracked` holds (path, its committed blob or nothing), `new` the paths no commit has,
+    `unmerged` every path with an open conflict, the user's own files included.
+    """
+
+    __slots__ = ("head", "new", "tracked", "unmerged")
+
+    def __init__(self) -> None:
+        self.head = ""
+        self.tracked: list[tuple[str, str]] = []
+        self.new: list[str] = []
+        self.unmerged: list[str] = []
+
+
+def look(repository: Repository) -> Changes:
+    """Compare. Two processes; what is ignored by some rule of the user's is seen all the same."""
+    found = Changes()
+    words = ("status", "--porcelain=v2", "--branch", "-z", "--untracked-files=no", "--no-renames", "--no-ahead-behind")
+    for entry in os.fsdecode(repository.run(*words)).split("\0"):
+        if entry.startswith("# branch.oid ") and "(initial)" not in entry:
+            found.head = entry.rpartition(" ")[2]
+        elif entry.startswith("# branch.head (detached)"):
+            raise GitFailed(f"{repository.home.data} has no branch checked out", "switch to its branch, then sync again")
+        elif entry.startswith("1 "):
+            _, _, _, head_mode, _, _, blob, _, path = entry.split(" ", 8)
+            if reconcile.sort_of(path) in _OURS:
+                found.tracked.append((path, blob if head_mode.startswith("100") else ""))
+        elif entry.startswith("u "):
+            found.unmerged.append(entry.split(" ", 10)[10])
+    listed = os.fsdecode(repository.run("ls-files", "-o", "-z", "--", *_PATHS, ":(top,glob)*.md", ":(top,glob)*.toml"))
+    found.new = [path for path in listed.split("\0")[:-1] if reconcile.sort_of(path) in _OURS and _is_plain(repository.home, path)]
+    return found
+
+
+def _is_plain(home: Home, path: str) -> bool:
+    full = home.in_data(path)
+    return os.path.isfile(full) and not os.path.islink(full)
+
+
+class Mended:
+    """What was put back: `restored` paths, and how many lines were `adopted`."""
+
+    __slots__ = ("adopted", "restored")
+
+    def __init__(self) -> None:
+        self.restored: list[str] = []
+        self.adopted = 0
+
+
+def put_back(repository: Repository, committed: list[tuple[str, str]], mended: Mended) -> None:
+    """Put back those of the committed (path, blob) that the work tree no longer continues. Documents are left alone.
+
+    For our own segments call it under the append lock.
+    """
+    home = repository.home
+    guarded = [(path, blob) for path, blob in committed if blob and reconcile.sort_of(path) in (SEGMENT, NOTE, FORMAT)]
+    contents = repository.blobs(blob for _, blob in guarded)
+    for path, blob in guarded:
+        before, now = contents[blob], segments.read(home.in_data(path))
+        if reconcile.sort_of(path) != SEGMENT:
+            if not now:
+                _write(home, path, before)
+                mended.restored.append(path)
+        elif not reconcile.grew(before, now):
+            extra = reconcile.extra_lines(before, now)
+            mended.adopted += adopt(home, extra)
+            _write(home, path, before)
+            mended.restored.append(path)
+
+
+def adopt(home: Home, lines: list[bytes]) -> int:
+    """Put lines that lose their place into a directory of their own, but for those that already stand somewhere else."""
+    lines = _unknown(home, lines)
+    if lines:
+        writing.adopt(home, lines)
+    return len(lines)
+
+
+def _unknown(home: Home, lines: list[bytes]) -> list[bytes]:
+    """The lines that no adopted directory holds yet: a second sync after an interrupted one finds them there."""
+    if not lines:
+        return []
+    held: set[bytes] = set()
+    for directory in segments.directories(home.journal):
+        note = segments.read(os.path.join(home.journal, directory, "replica.json")) or b""
+        if b'"adopted_from"' in note:
+            for name, _ in segments.in_directory(home.journal, directory):
+                held.update((segments.read(os.path.join(home.journal, directory, name)) or b"").split(b"\n"))
+    return [line for line in lines if line not in held]
+
+
+def _write(home: Home, path: str, content: bytes) -> None:
+    full = home.in_data(path)
+    if not os.path.isdir(os.path.dirname(full)):
+        make_directory(os.path.dirname(full))
+    write_atomically(full, content)
+
+
+def flush(home: Home, path: str) -> None:
+    """Put a segment and its directory on the disk before a commit speaks of it."""
+    for name in (home.in_data(path), os.path.dirname(home.in_data(path))):
+        try:
+            handle = os.open(name, os.O_RDONLY | os.O_CLOEXEC)
+            try:
+                os.fsync(handle)
+            finally:
+                os.close(handle)
+        except FileNotFoundError:
+            continue
+        except OSError as error:
+            raise DiskRefused(f"the disk did not confirm {name}: {error.strerror}", "check the disk") from error
