@@ -209,10 +209,12 @@ def listing(
     archived: bool = False,
     search: str = "",
     comments: bool = False,
+    brief: bool = False,
 ) -> list[Card]:
     """Cards of a scope, most urgent first. Archived ones only when asked for, or when `statuses` names that column.
 
     `search` keeps cards that hold each of its words in title, description, acceptance criteria, summary or tags.
+    `brief` leaves the bodies out.
     """
     where, bindings = chosen.condition()
     wanted = tuple(dict.fromkeys(column_named(status) for status in statuses))
@@ -221,8 +223,8 @@ def listing(
         bindings += wanted
     elif not archived:
         where += " AND status <> 'archived'"
-    found = board_queries.cards(store, where, bindings, comments=comments)
     words = search.casefold().split()
+    found = board_queries.cards(store, where, bindings, comments=comments, brief=brief and not words)
     return [card for card in found if _matches(card, words)] if words else found
 
 

@@ -10,7 +10,7 @@ from __future__ import annotations
 import os
 
 from mait_code.journal import reconcile, segments, writing
-from mait_code.journal.errors import DiskRefused, GitFailed
+from mait_code.journal.errors import DiskRefused
 from mait_code.journal.home import Home, make_directory, write_atomically
 from mait_code.journal.reconcile import DOCUMENT, FORMAT, NOTE, SEGMENT
 from mait_code.journal.repository import Repository
@@ -22,14 +22,15 @@ _PATHS = ("journal", ".gitattributes", ".gitignore")
 class Changes:
     """How the work tree differs from the last commit, as far as it is ours to commit.
 
-    `head` is that commit, `tracked` holds (path, its committed blob or nothing), `new` the paths no commit has,
+    `head` is that commit and `branch` its branch, `tracked` holds (path, its committed blob or nothing), `new` the paths no commit has,
     `unmerged` every path with an open conflict, the user's own files included.
     """
 
-    __slots__ = ("head", "new", "tracked", "unmerged")
+    __slots__ = ("branch", "head", "new", "tracked", "unmerged")
 
     def __init__(self) -> None:
         self.head = ""
+        self.branch = ""
         self.tracked: list[tuple[str, str]] = []
         self.new: list[str] = []
         self.unmerged: list[str] = []
@@ -42,8 +43,8 @@ def look(repository: Repository) -> Changes:
     for entry in os.fsdecode(repository.run(*words)).split("\0"):
         if entry.startswith("# branch.oid ") and "(initial)" not in entry:
             found.head = entry.rpartition(" ")[2]
-        elif entry.startswith("# branch.head (detached)"):
-            raise GitFailed(f"{repository.home.data} has no branch checked out", "switch to its branch, then sync again")
+        elif entry.startswith("# branch.head "):
+            found.branch = entry[len("# branch.head ") :]
         elif entry.startswith("1 "):
             _, _, _, head_mode, _, _, blob, _, path = entry.split(" ", 8)
             if reconcile.sort_of(path) in _OURS:

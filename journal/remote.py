@@ -16,6 +16,7 @@ _REFUSED = re.compile(
     r"|not allowed|bad config|certificate|ssl ",
     re.IGNORECASE,
 )
+_RACE = re.compile(r"cannot lock|failed to lock|failed to update ref|incorrect old value|but expected|already exists")
 _LOCKED = re.compile(r"'([^'\n]+\.lock)': File exists")
 _GENERIC = ("fatal: could not read from remote repository.", "fatal: the remote end hung up unexpectedly")
 
@@ -51,6 +52,11 @@ def last_line(complaint: str) -> str:
 def refused(complaint: str) -> bool:
     """Whether the remote was reached and said no (or the address can never work), as against not being reached."""
     return _REFUSED.search(complaint) is not None
+
+
+def came_second(line: str) -> bool:
+    """Whether a push's line says that somebody was first, so that fetching and pushing again can help."""
+    return "[rejected]" in line or ("[remote rejected]" in line and _RACE.search(line) is not None)
 
 
 def lock_named(complaint: str) -> str:

@@ -104,18 +104,18 @@ class Repository(Git):
 
     # -- the remote
 
-    def remote_name(self) -> str:
+    def remote_name(self, branch: str = "") -> str:
         """The remote that the present branch follows, else `origin`, else the only one; empty where there is none."""
-        names = [key[len("remote.") : -len(".url")] for key in self.settings() if key.startswith("remote.") and key.endswith(".url")]
-        followed = self.setting(f"branch.{self.branch()}.remote")
+        names = [key[7:-4] for key in self.settings() if key.startswith("remote.") and key.endswith(".url")]
+        followed = self.setting(f"branch.{branch or self.branch()}.remote")
         for name in (followed, "origin"):
             if name in names:
                 return name
         return names[0] if len(names) == 1 else ""
 
-    def remote_url(self) -> str:
+    def remote_url(self, name: str = "") -> str:
         """The address of the remote, or an empty string. It may hold a password: print `remote.without_secrets` of it."""
-        name = self.remote_name()
+        name = name or self.remote_name()
         return self.setting(f"remote.{name}.url") if name else ""
 
     def branch(self) -> str:
@@ -139,20 +139,21 @@ class Repository(Git):
         if not branch:
             raise GitFailed(f"{self.home.data} has no branch checked out", "switch to its branch, then try again")
         self.follow("origin", branch)
-        answer = self.talk("ls-remote", "--symref", "origin", "HEAD", "refs/heads/*")
+        return self.adopt_branch("origin", branch)
+
+    def adopt_branch(self, name: str, branch: str) -> str:
+        """Follow the default branch of a populated remote and give ours its name. Answers as `set_remote` does."""
+        answer = self.talk("ls-remote", "--symref", name, "HEAD", "refs/heads/*")
         if answer.code != 0:
-            return self.offline(answer, url)
+            return self.offline(answer, self.remote_url(name))
         theirs = default_branch(answer.out.decode("utf-8", "replace"))
         if theirs and theirs != branch:
-            self.rename_branch(branch, theirs)
-            self.follow("origin", theirs)
+            # A branch of that name that is here already keeps it; ours then follows the remote's from under its own.
+            if self.ask("rev-parse", "--quiet", "--verify", f"refs/heads/{theirs}").code != 0:
+                self.run("branch", "-m", branch, theirs)
+                self._settings = None
+            self.follow(name, theirs)
         return ""
-
-    def rename_branch(self, old: str, new: str) -> None:
-        """Give the present branch another name. A branch of that name that exists keeps it, and ours follows from afar."""
-        if self.ask("rev-parse", "--quiet", "--verify", f"refs/heads/{new}").code != 0:
-            self.run("branch", "-m", old, new)
-            self._settings = None
 
     def follow(self, name: str, theirs: str) -> None:
         """Let the present branch follow `theirs` of remote `name`, as `git push -u` would, though nothing be there yet."""
@@ -241,7 +242,7 @@ def default_branch(listing: str) -> str:
     for wanted in (named, BRANCH, "master"):
         if wanted in branches:
             return wanted
-    return branches[0] if branches else ""
+    return branches[0] if len(branches) == 1 else ""
 
 
 def last_words(answer: Answer) -> str:

@@ -52,11 +52,15 @@ def objects() -> Iterator[tuple[str, bytes]]:
     yield "commit", head + b"\n\n" + _MESSAGE
 
 
-def write_missing(home: Home) -> None:
-    """Write those of the three files that are not in the work tree. What stands there is left as it is."""
+def write_missing(home: Home) -> bool:
+    """Write those of the three files that are not in the work tree, and say whether any was missing. What stands there is
+    left as it is."""
+    wrote = False
     for name, content in FILES.items():
         path = home.in_data(name)
         if not os.path.lexists(path):
             if not os.path.isdir(os.path.dirname(path)):
                 make_directory(os.path.dirname(path))
             write_atomically(path, content)
+            wrote = True
+    return wrote

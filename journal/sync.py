@@ -137,6 +137,8 @@ class _Sync:
         self.repository = repository
         self.report = SyncReport()
         self.head = ""
+        self.branch = ""
+        self._populated = False
 
     # -- before
 
@@ -153,45 +155,206 @@ class _Sync:
             pass  # drains the spool, and notices a copied machine
 
     def go(self) -> None:
-        self._compare_with_last_time()
         self.commit()
-        name = self.repository.remote_name()
+        if self._compare_with_last_time():
+            self.commit()
+        name = self.repository.remote_name(self.branch)
         if name:
-            self.report.remote = remote.without_secrets(self.repository.remote_url())
+            self.report.remote = remote.without_secrets(self.repository.remote_url(name))
             self._exchange(name)
         self._remember()
 
     # -- home
 
-    def _compare_with_last_time(self) -> None:
+    def _compare_with_last_time(self) -> bool:
         """Put back what left the history since our last sync: a reset, a pull from an emptied remote, a removed file."""
         before = (segments.read(self.home.in_state("kept")) or b"").decode("ascii", "replace").strip()
-        now = self.repository.head()
+        now = self.head
         if not before or before == now or self.repository.ask("cat-file", "-e", f"{before}^{{tree}}").code != 0:
-            return
+            return False
         lost = [(one.path, one.before) for one in self.repository.difference(before, now) if one.before]
-        self._put_back([(path, blob) for path, blob in lost if reconcile.sort_of(path) != reconcile.FORMAT])
+        return self._put_back([(path, blob) for path, blob in lost if reconcile.sort_of(path) == reconcile.SEGMENT])
 
     def _remember(self) -> None:
         if self.head:
             write_atomically(self.home.in_state("kept"), self.head.encode() + b"\n")
 
-    def _put_back(self, committed: list[tuple[str, str]]) -> None:
-        if committed:
-            mended = mending.Mended()
-            with Lock(self.home.in_state("lock")):
-                mending.put_back(self.repository, committed, mended)
-            self.report.restored += mended.restored
-            self.report.adopted += mended.adopted
+    def _put_back(self, committed: list[tuple[str, str]]) -> bool:
+        """Put back what the work tree lost of these (path, blob); says whether anything was."""
+        if not committed:
+            return False
+        mended = mending.Mended()
+        with Lock(self.home.in_state("lock")):
+            mending.put_back(self.repository, committed, mended)
+        self.report.restored += mended.restored
+        self.report.adopted += mended.adopted
+        return bool(mended.restored)
 
     def commit(self) -> None:
         """Commit what is ours, and nothing else that the user may have staged."""
-        root.write_missing(self.home)
         changes = mending.look(self.repository)
+        if self._put_back(changes.tracked) | root.write_missing(self.home):
+            changes = mending.look(self.repository)
+        if changes.branch == "(detached)":
+            raise GitFailed(f"{self.home.data} has no branch checked out", "switch to its branch, then sync again")
         if changes.unmerged:
-            raise GitFailed(f"unmerged in {self.home.data}: {', '.join(changes.unmerged)}", "settle them with git, then sync again")
-        self.head = changes.head
-        self._put_back(changes.tracked)
-        paths = sorted({path for path, _ in changes.tracked} | set(mending.look(self.repository).new if self._adopted() else changes.new))
-        if paths:
-            self._commit(paths)
+            names = ", ".join(changes.unmerged)
+            raise GitFailed(f"{names}: unmerged in {self.home.data}", "settle that with git, then sync again")
+        self.head, self.branch = changes.head, changes.branch
+        paths = sorted({path for path, _ in changes.tracked}.union(changes.new))
+        if paths and self._commit(paths):
+            self.report.committed = True
+            self.head = self.repository.head()
+
+    def _commit(self, paths: list[str]) -> bool:
+        """Commit these paths as they are now. A document that is gone goes; a segment that is gone is left as it was."""
+        present = [path for path in paths if os.path.isfile(self.home.in_data(path))]
+        gone = [path for path in paths if path not in present and reconcile.sort_of(path) == reconcile.DOCUMENT]
+        own = f"journal/{self._own()}/"
+        for path in present:
+            if path.startswith(own):
+                mending.flush(self.home, path)
+        listed = os.fsencode("".join(f"{path}\0" for path in present))
+        # Under the lock no writer is half way through a line that it may have to take back.
+        with Lock(self.home.in_state("lock")):
+            self.repository.run("update-index", "--add", "-z", "--stdin", given=listed)
+        words = ("commit", "--quiet", "--no-verify", "--no-gpg-sign", "--only", "--allow-empty-message", "-m", _MESSAGE)
+        named = os.fsencode("".join(f"{path}\0" for path in present + gone))
+        answer = self.repository.ask(
+            "--literal-pathspecs", *words, "--pathspec-from-file=-", "--pathspec-file-nul", given=named
+        )
+        if answer.code == 0:
+            return True
+        if answer.code == 1 and not answer.complaint.strip():
+            return False  # put back as it was: nothing to commit
+        raise GitFailed(f"git commit: {last_words(answer)}")
+
+    def _own(self) -> str:
+        identity = replica.load(self.home)
+        return identity.replica if identity is not None else ""
+
+    # -- the remote
+
+    def _exchange(self, name: str) -> None:
+        for attempt in range(TRIES):
+            if attempt:
+                # Two machines that were turned away together should not come back together.
+                time.sleep(int.from_bytes(os.urandom(2), "big") / 65536 * 0.2 * 2**attempt)
+            theirs = self._fetch(name)
+            if theirs is None:
+                return
+            if theirs:
+                self.merge(theirs)
+            if theirs == self.head:
+                return
+            self.report.tries += 1
+            if self._push(name, theirs):
+                return
+        raise GitFailed(
+            f"other machines pushed first {TRIES} times in a row", "everything is committed here; sync again in a moment"
+        )
+
+    def _their_branch(self) -> str:
+        followed = self.repository.setting(f"branch.{self.branch}.merge")
+        return followed.removeprefix("refs/heads/") or self.branch
+
+    def _fetch(self, name: str) -> str | None:
+        """Fetch and return the commit of the branch we follow: empty where the remote has none, None when offline."""
+        words = ["fetch", "--progress", "--prune", "--no-tags", "--no-recurse-submodules"]
+        if self.repository.version >= (2, 29):
+            words.append("--no-write-fetch-head")  # a `git pull` of the user's may be between fetching and merging
+        answer = self.repository.talk(*words, name, f"+refs/heads/*:refs/remotes/{name}/*")
+        if answer.code != 0:
+            self._offline(name, self.repository.offline(answer, self.repository.remote_url(name)))
+            return None
+        theirs = self._find(name)
+        if not theirs and self._populated:
+            self.report.offline = self.repository.adopt_branch(name, self.branch)
+            self.branch = self.repository.branch()
+            theirs = self._find(name)
+        elif not self.repository.setting(f"branch.{self.branch}.merge"):
+            self.repository.follow(name, self._their_branch())
+        return theirs
+
+    def _find(self, name: str) -> str:
+        far = f"refs/remotes/{name}/"
+        found = self.repository.refs(f"refs/heads/{self.branch}", far)
+        self.head = found.get(f"refs/heads/{self.branch}", self.head)
+        self._populated = any(ref.startswith(far) and ref != f"{far}HEAD" for ref in found)
+        return found.get(far + self._their_branch(), "")
+
+    def _offline(self, name: str, reason: str) -> None:
+        self.report.offline = reason
+        theirs = self._find(name)
+        range_ = [self.head, f"^{theirs}"] if theirs else [self.head]
+        self.report.commits_waiting = int(self.repository.run("rev-list", "--count", *range_))
+
+    def _push(self, name: str, theirs: str) -> bool:
+        """Push; False where somebody was first."""
+        words = ("push", "--porcelain", "--progress", "--no-verify", "--no-follow-tags", "--no-signed")
+        target = f"{self.head}:refs/heads/{self._their_branch()}"
+        answer = self.repository.talk(*words, "--recurse-submodules=no", name, target)
+        if answer.code == 0:
+            self.report.sent += self.repository.lines_added(theirs or EMPTY_TREE, self.head)
+            return True
+        for line in answer.out.decode("utf-8", "replace").splitlines():
+            if line.startswith("!"):
+                if remote.came_second(line):
+                    return False
+                reason = remote.without_secrets(line.rpartition("\t")[2])
+                raise GitFailed(f"the remote refused the push: {reason}", "everything is committed here")
+        self._offline(name, self.repository.offline(answer, self.repository.remote_url(name)))
+        return True
+
+    # -- merging
+
+    def merge(self, theirs: str) -> None:
+        """Bring what the remote holds into the work tree. Goes round again when somebody wrote in the meantime."""
+        for _ in range(TRIES):
+            plan = Merge(self.repository, self.head, theirs, self._own())
+            if plan.taken:
+                self._give_up_identity(plan.taken)
+                self.commit()
+                continue
+            adopted = sum(mending.adopt(self.home, lines) for lines in plan.extra)
+            if adopted:
+                self.report.adopted += adopted
+                self.commit()
+                continue
+            if self._bring_in(plan.result()):
+                self.report.shrank += [path for path in plan.shrank if path not in self.report.shrank]
+                self.report.documents += plan.beside
+                return
+            self.commit()
+        raise GitFailed(f"{self.home.data} changed again during each of {TRIES} merges", "sync again in a moment")
+
+    def _give_up_identity(self, taken: dict[str, bytes]) -> None:
+        """Another machine wrote under our id: take a new one. Not so where our files have grown past what it holds."""
+        with Lock(self.home.in_state("lock")):
+            grown = (segments.read(self.home.in_data(path)) for path in taken)
+            if all(now is not None and reconcile.grew(seen, now) for seen, now in zip(taken.values(), grown, strict=True)):
+                return
+            self.report.new_identity = replica.take_new(self.home, forked_from=self._own()).replica
+
+    def _bring_in(self, result: str) -> bool:
+        """Move branch, index and work tree on to a merge; False when the work tree or the branch moved meanwhile."""
+        if result == self.head:
+            return True
+        answer = self.repository.ask("merge", "--ff-only", "--no-verify-signatures", "--no-stat", "--quiet", result)
+        if answer.code == 0:
+            self.report.received += self.repository.lines_added(self.head, result)
+            self.head = result
+            return True
+        names = [line.strip() for line in answer.complaint.splitlines() if line.startswith("\t")]
+        stuck = [
+            name
+            for name in names
+            if reconcile.sort_of(name) == reconcile.OTHER or os.path.islink(self.home.in_data(name))
+        ]
+        if stuck:
+            raise GitFailed(
+                f"{', '.join(stuck)}: another machine's version would replace yours", "commit yours with git, then sync again"
+            )
+        if names or "fast-forward" in answer.complaint:
+            return False
+        raise GitFailed(f"git merge: {last_words(answer)}")

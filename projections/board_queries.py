@@ -20,6 +20,8 @@ _COLUMNS = (
     "id, number, project, title, description, acceptance_criteria, status, priority, completion_summary, created_at,"
     " updated_at, completed_at, bound_session, bound_replica, origin, newer"
 )
+#: The same without the bodies, which can be long and which a list does not show.
+_BRIEF = _COLUMNS.replace("description, acceptance_criteria", "NULL, NULL").replace("completion_summary", "NULL")
 _RANK = (
     "CASE priority " + " ".join(f"WHEN '{name}' THEN {rank}" for rank, name in enumerate(PRIORITIES)) + " ELSE 9 END"
 )
@@ -117,13 +119,21 @@ def one(store: Store, entity: str) -> Card | None:
 
 
 def cards(
-    store: Store, where: str = "1", bindings: tuple[Any, ...] = (), *, comments: bool = False, limit: int = -1
+    store: Store,
+    where: str = "1",
+    bindings: tuple[Any, ...] = (),
+    *,
+    comments: bool = False,
+    brief: bool = False,
+    limit: int = -1,
 ) -> list[Card]:
     """Cards, most urgent first, then oldest first. `where` is SQL over the table `cards`.
 
-    A handful of queries, however many cards there are.
+    A handful of queries, however many cards there are. `brief` leaves out the bodies, `comments` adds the comments.
     """
-    rows = store.db.execute(f"SELECT {_COLUMNS} FROM cards WHERE {where} {_ORDER} LIMIT ?", (*bindings, limit))  # noqa: S608
+    rows = store.db.execute(
+        f"SELECT {_BRIEF if brief else _COLUMNS} FROM cards WHERE {where} {_ORDER} LIMIT ?", (*bindings, limit)
+    )  # noqa: S608
     found = {row[0]: Card(row) for row in rows}
     if not found:
         return []

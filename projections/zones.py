@@ -44,6 +44,7 @@ _BY_RULE = {
     "MST7MDT": "America/Denver", "PST8PDT": "America/Los_Angeles", "AKST9AKDT": "America/Anchorage",
     "AST4ADT": "America/Halifax", "AEST-10AEDT": "Australia/Sydney", "NZST-12NZDT": "Pacific/Auckland",
 }  # fmt: skip
+_SEASONS = (datetime(2024, 1, 1, tzinfo=UTC), datetime(2024, 7, 1, tzinfo=UTC))
 _loaded: dict[str, tzinfo | None] = {"UTC": UTC}
 
 
@@ -133,14 +134,16 @@ def _read_zone(name: str) -> tzinfo | None:
 
 def _zone_file(path: str, name: str | None = None) -> tzinfo | None:
     """The zone in that file; None where it is not there, a directory, damaged or no zone file."""
-    import struct
     from zoneinfo import ZoneInfo
 
     try:
         with open(path, "rb") as file:
-            return ZoneInfo.from_file(file, key=name)
-    except (OSError, ValueError, EOFError, IndexError, OverflowError, MemoryError, struct.error):
-        return None  # what zoneinfo raises for the different damages
+            zone = ZoneInfo.from_file(file, key=name)
+        for season in _SEASONS:
+            season.astimezone(zone)
+    except Exception:  # a damaged file makes zoneinfo raise anything, struct.error and AssertionError among it
+        return None
+    return zone
 
 
 def _zone_folders() -> Iterator[str]:
@@ -241,10 +244,8 @@ def _from_copied_file(path: str, written: str | None) -> str:
     rules, zone = _zone_file(path), load_zone(written) if written else None
     if rules is None:
         return written or "UTC"
-    seasons = [datetime(2024, month, 1, tzinfo=UTC) for month in (1, 7)]
-    if written and zone:
-        if all(day.astimezone(rules).utcoffset() == day.astimezone(zone).utcoffset() for day in seasons):
-            return written
+    if zone and all(day.astimezone(rules).utcoffset() == day.astimezone(zone).utcoffset() for day in _SEASONS):
+        return written or "UTC"
     with open(path, "rb") as file:
         footer = file.read(1 << 20).rstrip(b"\n").rpartition(b"\n")[2].decode("ascii", "replace")
     return _from_posix(footer) or written or "UTC"

@@ -88,7 +88,7 @@ def list_cards(
     elif deleted:
         cards = board.deleted(ws.board, chosen)
     else:
-        cards = board.listing(ws.board, chosen, statuses=statuses, archived=archived, search=search)
+        cards = board.listing(ws.board, chosen, statuses=statuses, archived=archived, search=search, brief=not out.json)
     if out.json:
         out.data([board_view.card_json(ws, card) for card in cards])
     elif cards:
@@ -212,7 +212,7 @@ def overview(ws: Workspace, out: Output) -> None:
     from mait_code.commands import board
 
     chosen = board.scope(ws.board)
-    cards = board.listing(ws.board, chosen)
+    cards = board.listing(ws.board, chosen, brief=not out.json)
     if out.json:
         counts = board.summary(ws.board, chosen)
         out.data(

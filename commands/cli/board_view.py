@@ -115,28 +115,33 @@ def columns(ws: Workspace, out: Output, cards: list[Card], *, empty_columns: Map
 
 
 def _row(ws: Workspace, out: Output, card: Card, widest: int, width: int, project: str) -> None:
-    parts = [f"  {card.short:>{widest}}  {card.priority:<6}  "]
-    marks = "".join(f" #{tag}" for tag in card.tags)
-    held = binding(ws, card) if card.bound_session else None
-    if held is not None:
-        marks += " (this session)" if held["mine"] else f" (session {held['session'][:8]})"
-    if card.newer:
-        marks += " (written by a newer version)"
+    short, priority = f"  {card.short:>{widest}}  ", f"{card.priority:<6}"
+    marks = _marks(ws, card) if card.tags or card.bound_session or card.newer else ""
     end = f" [{project}]" if project else ""
     conflict = f" !conflict: {', '.join(card.conflicts)}" if card.conflicts else ""
     title = card.title
     if width:
-        title = _cut(title, max(width - len(parts[0]) - len(marks) - len(end) - len(conflict), 20))
+        taken = len(short) + len(priority) + 2 + len(marks) + len(end) + len(conflict)
+        title = _cut(title, max(width - taken, 20))
+    if not out.colour:
+        out.line(f"{short}{priority}  {title}{marks}{end}{conflict}")
+        return
     out.line(
-        out.style(f"  {card.short:>{widest}}", "bold"),
-        "  ",
-        out.style(f"{card.priority:<6}", *_PRIORITY_STYLE.get(card.priority, ())),
-        "  ",
-        title,
+        out.style(short, "bold"),
+        out.style(priority, *_PRIORITY_STYLE.get(card.priority, ())),
+        f"  {title}",
         out.style(marks, "cyan"),
         out.style(end, "dim"),
         out.style(conflict, "yellow"),
     )
+
+
+def _marks(ws: Workspace, card: Card) -> str:
+    marks = "".join(f" #{tag}" for tag in card.tags)
+    held = binding(ws, card)
+    if held is not None:
+        marks += " (this session)" if held["mine"] else f" (session {held['session'][:8]})"
+    return f"{marks} (written by a newer version)" if card.newer else marks
 
 
 def _terminal_width() -> int:

@@ -91,7 +91,7 @@ def _thought(rows: Rows, id_: str, thought: Entity) -> None:
 
 
 def _reminder(rows: Rows, id_: str, reminder: Entity) -> None:
-    when = reminder.value("when")
+    when = reminder.value("when") or {"due": "1970-01-01T00:00", "zone": "UTC"}
     said = [fact.writes[name] for name in [f"occurrence:{when['due']}"] for fact in reminder.heads(name)]
     dismissed = when.get("rule") is None and {"dismissed": True} in said
     newer = int(len(reminder.facts) > len(reminder.understood))
