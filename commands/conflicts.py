@@ -96,13 +96,18 @@ def of(ws: Workspace, text: str, field: str | None = None) -> list[Conflict]:
 def pick(ws: Workspace, conflict: Conflict, number: int) -> Event:
     """Close a conflict with the value of side `number` (from 1). Decided on what is true under the lock."""
     if not 1 <= number <= len(conflict.sides):
-        raise BadInput(f"there is no side {number}", f"the sides of {conflict.short} {conflict.field} go from 1 to {len(conflict.sides)}")
+        raise BadInput(
+            f"there is no side {number}",
+            f"the sides of {conflict.short} {conflict.field} go from 1 to {len(conflict.sides)}",
+        )
     side = conflict.sides[number - 1]
     store = conflict.store
     with ws.journal.writing(store) as writer:
         state = store.state(conflict.entity)
         if state is None or conflict.register not in store.projection.conflicts(state):
-            raise NotFound(f"{conflict.field} of {conflict.short} is not in conflict any more", "somebody picked already")
+            raise NotFound(
+                f"{conflict.field} of {conflict.short} is not in conflict any more", "somebody picked already"
+            )
         kind, data = store.projection.inverse(conflict.register, side.value, "", state)
         event = writer.append(kind, conflict.entity, **data)
     return event

@@ -72,7 +72,9 @@ def _settings(ws: Workspace) -> Iterator[Check]:
 
     problems = [str(problem) for problem in settings.problems()]
     for problem in problems:
-        yield Check("settings", WARN, problem, "mend it with `settings set`, or in the file; the default is used meanwhile")
+        yield Check(
+            "settings", WARN, problem, "mend it with `settings set`, or in the file; the default is used meanwhile"
+        )
     if not problems:
         yield Check("settings", OK, settings.path())
 
@@ -81,7 +83,9 @@ def _stores(ws: Workspace) -> Iterator[Check]:
     for name in NAMES:
         store = ws.reading(name)
         if store.in_memory:
-            yield Check(f"store-{name}", WARN, f"{store.path} cannot be written; folded in memory each time", "free space")
+            yield Check(
+                f"store-{name}", WARN, f"{store.path} cannot be written; folded in memory each time", "free space"
+            )
             continue
         result = store.db.pragma("quick_check")
         if result == "ok":
@@ -93,7 +97,11 @@ def _stores(ws: Workspace) -> Iterator[Check]:
 def _lines(ws: Workspace) -> Iterator[Check]:
     problems = ws.log.problems()
     for severity, level, hint in (
-        ("bad", FAIL, "they are skipped; git has their earlier text, and `--accept FILE:LINE` takes one whose checksum is off"),
+        (
+            "bad",
+            FAIL,
+            "they are skipped; git has their earlier text, and `--accept FILE:LINE` takes one whose checksum is off",
+        ),
         ("newer", WARN, "they are kept and read after an update of mait-code"),
         ("note", WARN, "they were read; something rewrote the file, so check core.autocrlf and your editor"),
     ):
@@ -129,9 +137,19 @@ def _strangers(ws: Workspace) -> Iterator[Check]:
     for path, reason in found:
         unseen = len(_unseen(ws, path))
         if unseen:
-            yield Check("strangers", FAIL, f"journal/{path}: {reason}, with {unseen} events found nowhere else", "--fix adopts them")
+            yield Check(
+                "strangers",
+                FAIL,
+                f"journal/{path}: {reason}, with {unseen} events found nowhere else",
+                "--fix adopts them",
+            )
         else:
-            yield Check("strangers", WARN, f"journal/{path}: {reason}; not read, nothing new in it", "move it away when you like")
+            yield Check(
+                "strangers",
+                WARN,
+                f"journal/{path}: {reason}; not read, nothing new in it",
+                "move it away when you like",
+            )
     if not found:
         yield Check("strangers", OK, "nothing strange in the journal")
 
@@ -141,7 +159,9 @@ def _spool(ws: Workspace) -> Iterator[Check]:
         yield Check("spool", WARN, f"{path} could not be read and was set aside", "look into it, then move it away")
     waiting = len(spool.waiting(ws.home))
     if waiting:
-        yield Check("spool", WARN, f"{waiting} actions of hooks wait to be written", "any command that writes takes them in")
+        yield Check(
+            "spool", WARN, f"{waiting} actions of hooks wait to be written", "any command that writes takes them in"
+        )
     elif not spool.damaged(ws.home):
         yield Check("spool", OK, "empty")
 
@@ -150,7 +170,9 @@ def _clocks(ws: Workspace) -> Iterator[Check]:
     ahead = [one for one in journal_check.replicas(ws) if one["clock_ahead_seconds"]]
     for one in ahead:
         name = one["label"] or one["replica"]
-        yield Check("clocks", WARN, f"the clock of {name} ran {one['clock_ahead_seconds']} s ahead", "set that machine's clock")
+        yield Check(
+            "clocks", WARN, f"the clock of {name} ran {one['clock_ahead_seconds']} s ahead", "set that machine's clock"
+        )
     if not ahead:
         yield Check("clocks", OK, "no machine's clock runs ahead")
 
@@ -160,7 +182,9 @@ def _git(ws: Workspace) -> Iterator[Check]:
 
     repository = Repository(ws.home)
     if not repository.exists():
-        yield Check("git", WARN, "the data directory is no git repository: there is no sync and no backup", "run `init`")
+        yield Check(
+            "git", WARN, "the data directory is no git repository: there is no sync and no backup", "run `init`"
+        )
         return
     faults = repository.config_faults()
     for fault in faults:

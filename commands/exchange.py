@@ -23,7 +23,9 @@ class Exchange:
 
     __slots__ = ("ahead", "bad", "conflicts", "report")
 
-    def __init__(self, report: SyncReport, open_conflicts: list[Conflict], bad: list[str], ahead: list[dict[str, Any]]) -> None:
+    def __init__(
+        self, report: SyncReport, open_conflicts: list[Conflict], bad: list[str], ahead: list[dict[str, Any]]
+    ) -> None:
         self.report = report
         self.conflicts = open_conflicts
         self.bad = bad

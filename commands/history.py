@@ -105,7 +105,10 @@ def follow(ws: Workspace) -> Iterator[tuple[Event, str]]:
             if size != before.get(key, 0):
                 start = (key << OFFSET_BITS) + before.get(key, 0)
                 end = (key + 1) << OFFSET_BITS
-                places += [row[0] for row in store.query("SELECT place FROM lines WHERE place >= ? AND place < ?", (start, end))]
+                places += [
+                    row[0]
+                    for row in store.query("SELECT place FROM lines WHERE place >= ? AND place < ?", (start, end))
+                ]
         yield from sorted(_events(ws, places), key=lambda pair: pair[0].key)
 
 

@@ -272,14 +272,9 @@ def _moment(when: str) -> dict[str, Any]:
     """What `--when` means here and now, as the event has it. Raises BadInput or Refused with examples."""
     from datetime import UTC, datetime
 
-    from mait_code.commands.when import parse_when
-    from mait_code.projections.zones import local_zone
+    from mait_code.commands.reminders import when_of
 
-    said = parse_when(when, datetime.now(UTC), local_zone())
-    moment: dict[str, Any] = {"due": said.due, "zone": said.zone}
-    if said.rule:
-        moment["rule"] = said.rule
-    return moment
+    return when_of(when, datetime.now(UTC))
 
 
 # -- provenance -------------------------------------------------------------------------------------------------------

@@ -225,10 +225,10 @@ def _split(url: str, base: str) -> tuple[str | None, str]:
         return _host(authority) if scheme != "file" else "", path
     before, colon, after = url.partition(":")
     if colon and "/" not in before:
-        if before.startswith("[") and "]" in url:
-            # [host:port]:path and [::1]:path
-            authority, _, after = url[1:].partition("]")
-            return authority.partition("@")[2] or authority, after.lstrip(":")
+        bracketed, bracket, rest = url.partition("]:")
+        if bracket and "[" in before:
+            # git@[::1]:path, and [git@host:port]:path
+            return bracketed.rpartition("[")[2].rpartition("@")[2].lower(), rest
         return _host(before), after
     return None, os.path.join(base, url)
 

@@ -20,9 +20,7 @@ if TYPE_CHECKING:
     from mait_code.commands.workspace import Workspace
     from mait_code.projections.store import Store
 
-COLUMNS = (
-    "id, what, due_local, zone, rule, project, created_at, dismissed, dismissed_at, notified_at, occurrences, origin, newer"
-)
+COLUMNS = "id, what, due_local, zone, rule, project, created_at, dismissed, dismissed_at, notified_at, occurrences, origin, newer"
 ZULU = "%Y-%m-%dT%H:%M:%SZ"
 DEFAULT_SNOOZE = "1h"
 OVERDUE, UPCOMING, DISMISSED = "overdue", "upcoming", "dismissed"
@@ -71,7 +69,9 @@ class Reminder:
         """When it is due, for people: local time with its zone, and how far off."""
         from mait_code.projections import zones
 
-        moment = (self.until["due"], self.until["zone"]) if self.until else (self.occurrence or self.due_local, self.zone)
+        moment = (
+            (self.until["due"], self.until["zone"]) if self.until else (self.occurrence or self.due_local, self.zone)
+        )
         return zones.show(*moment, now, zones.local_zone())
 
     def json(self) -> dict[str, Any]:
@@ -159,7 +159,9 @@ def text_of(what: str) -> tuple[str, list[str]]:
     return texts["text"], notes
 
 
-def set_reminder(ws: Workspace, when: str, what: str, now: datetime, project: str | None = None) -> tuple[Reminder, list[str]]:
+def set_reminder(
+    ws: Workspace, when: str, what: str, now: datetime, project: str | None = None
+) -> tuple[Reminder, list[str]]:
     """Set a reminder; returns it with notes for the person."""
     text, notes = text_of(what)
     moment = when_of(when, now)
@@ -180,7 +182,13 @@ def _after(ws: Workspace, entity: str, now: datetime) -> Reminder:
 
 
 def edit(
-    ws: Workspace, text: str, now: datetime, *, when: str | None = None, what: str | None = None, project: str | None = None
+    ws: Workspace,
+    text: str,
+    now: datetime,
+    *,
+    when: str | None = None,
+    what: str | None = None,
+    project: str | None = None,
 ) -> tuple[Reminder, list[str]]:
     """Change text, time or project. A new time makes a dismissed reminder stand again."""
     data: dict[str, Any] = {}
@@ -231,7 +239,8 @@ def snooze(ws: Workspace, text: str, until: str, now: datetime) -> Reminder:
 def _open_occurrence(reminder: Reminder) -> str:
     if reminder.occurrence is None:
         raise Refused(
-            f"reminder {reminder.short} is dismissed already", f"mait-code reminders restore {reminder.short} opens it again"
+            f"reminder {reminder.short} is dismissed already",
+            f"mait-code reminders restore {reminder.short} opens it again",
         )
     return reminder.occurrence
 
@@ -273,6 +282,8 @@ def restore(ws: Workspace, text: str, now: datetime) -> Reminder:
                 raise _absent(store, entity)
             dismissed = [key for key, said in current.said.items() if said.get("dismissed")]
             if not dismissed:
-                raise Refused(f"reminder {current.short} is neither deleted nor dismissed", "there is nothing to restore")
+                raise Refused(
+                    f"reminder {current.short} is neither deleted nor dismissed", "there is nothing to restore"
+                )
             writer.append("reminder.restored", entity, register=f"occurrence:{max(dismissed)}")
     return _after(ws, entity, now)

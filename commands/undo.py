@@ -57,7 +57,8 @@ def undo_named(ws: Workspace, text: str) -> Undone:
     """Take back a named action (its tx, or a beginning of it, or the id of one of its events): an undo too, by anyone."""
     log = ws.log
     rows = log.query(
-        "SELECT DISTINCT tx FROM lines WHERE id >= ? AND id < ? OR tx >= ? AND tx < ? LIMIT 3", (text, text + "g", text, text + "g")
+        "SELECT DISTINCT tx FROM lines WHERE id >= ? AND id < ? OR tx >= ? AND tx < ? LIMIT 3",
+        (text, text + "g", text, text + "g"),
     )
     if not rows:
         raise NotFound(f"no action {text!r} here", "`log` shows the actions' ids")
@@ -95,7 +96,9 @@ def _taken_back(log: Log, tx: str, depth: int = 0) -> bool:
 def undo_action(ws: Workspace, tx: str) -> Undone:
     """Write the inverse of one action. Raises Refused with the reason where that cannot be."""
     action = ws.log.action(tx)
-    names = sorted({HOLDS[event.entity.partition("/")[0]] for event in action if event.entity.partition("/")[0] in HOLDS})
+    names = sorted(
+        {HOLDS[event.entity.partition("/")[0]] for event in action if event.entity.partition("/")[0] in HOLDS}
+    )
     for event in action:
         if isinstance(event, Future):
             raise Refused(f"{event.kind} was written by a newer version", "update mait-code to take it back")
@@ -208,7 +211,9 @@ class _Plan:
     def _before(self, store: Store, event: Event, name: str) -> Any:
         """The value of a register before the action: of the heads its first write there saw, the largest's."""
         first = next(
-            one for one in self.action if one.entity == event.entity and name in dict(one.declared.writes(one.id, one.data))
+            one
+            for one in self.action
+            if one.entity == event.entity and name in dict(one.declared.writes(one.id, one.data))
         )
         seen = [lookup.event(store, id_) for id_ in first.sees.get(name, ())]
         known = sorted((one for one in seen if one is not None), key=lambda one: one.key)

@@ -14,7 +14,7 @@ import os
 import re
 
 from mait_code.journal import remote
-from mait_code.journal.errors import GitFailed
+from mait_code.journal.errors import DiskRefused, GitFailed
 from mait_code.journal.home import Home
 
 TYPE_CHECKING = False
@@ -24,8 +24,6 @@ if TYPE_CHECKING:
 
 #: 2.25 is the first git that reads the paths of a commit from its input.
 OLDEST_GIT = (2, 25)
-#: Seconds that another git may hold a lock file before we say so.
-LOCK_WAIT = 5.0
 
 #: Of the inherited `GIT_*` these stay when talking to a remote: how this user reaches it. All others are a caller's.
 _KEPT = re.compile(
@@ -39,6 +37,7 @@ _ALWAYS = (
     *("core.sparseCheckout=false", "core.ignoreStat=false", "core.safecrlf=false", "core.logAllRefUpdates=true"),
 )
 _PRIVATE = 0o077
+_DISK = ("No space left on device", "Read-only file system", "Permission denied", "insufficient permission", "Disk quota")
 
 
 class Answer:
@@ -67,6 +66,8 @@ class Git:
     def __init__(self, home: Home, silence: float) -> None:
         self.home = home
         self.silence = silence
+        #: Seconds that another git may hold a lock file before we say so.
+        self.lock_wait = 5.0
         #: A descriptor that git processes at home inherit: a lock on it stays held until the last of them has ended.
         self.held = -1
         #: Whether a lock file was left by a git that no longer lives. Such a file is removed.
@@ -96,14 +97,14 @@ class Git:
         """Run git at home and return what it printed. `index` names another index file than the repository's."""
         answer = self.ask(*arguments, given=given, index=index)
         if answer.code not in fine:
-            raise GitFailed(f"git {arguments[0]}: {remote.last_line(answer.complaint) or f'exit {answer.code}'}")
+            raise failure(f"git {arguments[0]}", answer)
         return answer.out
 
     def ask(self, *arguments: str, given: bytes = b"", index: str = "") -> Answer:
         """The same, for a caller who judges the answer. Waits for the locks of other gits, removes those nobody holds."""
         import time
 
-        deadline = time.monotonic() + LOCK_WAIT
+        deadline = time.monotonic() + self.lock_wait
         environment = self._at_home(index)
         command = [*self._prefix(), *self._filters_off(), *arguments]
         while True:
@@ -259,7 +260,7 @@ class Git:
             command = [*self._prefix()[:3], "config", "--list", "-z"]
             answer = self._finish(self._start(command, _inherited(), _PRIVATE), b"")
             if answer.code != 0:
-                raise GitFailed(f"git's configuration cannot be read: {remote.last_line(answer.complaint)}")
+                raise failure("git's configuration cannot be read", answer)
             self._settings = pairs(answer.out)
         return self._settings
 
@@ -270,7 +271,21 @@ class Git:
     def set(self, key: str, value: str) -> None:
         """Change one setting of this repository, never of the user."""
         self.run("config", "--local", "--replace-all", key, value)
-        self._settings = None
+        section, _, name = key.rpartition(".")
+        self.settings()[f"{section}.{name.lower()}"] = [value]
+
+
+def failure(what: str, answer: Answer) -> GitFailed | DiskRefused:
+    """The error to raise for a git that failed at home: the disk's fault where git says so."""
+    words = f"{what}: {last_words(answer)}"
+    if any(reason in answer.complaint for reason in _DISK):
+        return DiskRefused(words, "check free space and permissions; what is in the journal's files is safe")
+    return GitFailed(words)
+
+
+def last_words(answer: Answer) -> str:
+    """git's own last line, for a message."""
+    return remote.last_line(answer.complaint) or f"git ended with {answer.code}"
 
 
 def pairs(listing: bytes) -> dict[str, list[str]]:

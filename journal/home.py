@@ -100,6 +100,17 @@ def write_atomically(path: str, content: bytes) -> None:
         raise
 
 
+def make_way(path: str) -> None:
+    """Move what is no regular file out of the place of one that we are about to write. Nothing is deleted."""
+    if os.path.lexists(path) and (os.path.islink(path) or not os.path.isfile(path)):
+        import time
+
+        try:
+            os.rename(path, f"{path}.{time.time_ns()}.damaged")
+        except OSError as error:
+            raise DiskRefused(f"cannot move {path} out of the way: {error.strerror}", "it should be a file") from error
+
+
 def _discard(path: str) -> None:
     try:
         os.unlink(path)

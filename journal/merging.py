@@ -10,6 +10,7 @@ import os
 
 from mait_code.journal import documents, reconcile, root
 from mait_code.journal.errors import GitFailed, Refused
+from mait_code.journal.home import READER
 from mait_code.journal.reconcile import FORMAT, NOTE, SEGMENT
 from mait_code.journal.repository import EMPTY_TREE, Difference, Repository
 
@@ -17,8 +18,6 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     Entry = tuple[str, str]  # mode, blob
 
-#: The format this program writes and reads.
-READER = 1
 _FILE = "100644"
 #: What a freshly made repository of a hosting site may hold without being somebody's project.
 _HARMLESS = ("readme", "license", "licence", ".git")
@@ -38,6 +37,8 @@ class Merge:
         self.theirs = theirs
         self.own = own
         self.wanted: dict[str, Entry] = {}
+        #: Segments that both sides have and that differ: the contents (ancestor, ours, theirs).
+        self.sides: dict[str, tuple[bytes | None, bytes, bytes]] = {}
         self.extra: list[list[bytes]] = []
         self.taken: dict[str, bytes] = {}
         self.shrank: list[str] = []
@@ -91,7 +92,8 @@ class Merge:
             if one.after and self._is_own(one.path):
                 self.taken[one.path] = self.repository.blobs([one.after])[one.after]
             return
-        outcome = reconcile.segment(contents.get(base), contents[one.before], contents[one.after])
+        self.sides[one.path] = (contents.get(base), contents[one.before], contents[one.after])
+        outcome = reconcile.segment(*self.sides[one.path])
         kept_ours = outcome.content == contents[one.before]
         self.wanted[one.path] = (_FILE, one.before if kept_ours else one.after)
         if outcome.shrank:
@@ -156,15 +158,10 @@ class Merge:
 
     def _unmerged(self, index: str) -> dict[str, Entry]:
         """What git's three-way rule left open, beyond the journal."""
-        stages: dict[str, dict[str, Entry]] = {}
-        for entry in os.fsdecode(self.repository.run("ls-files", "-u", "-z", index=index)).split("\0")[:-1]:
-            head, _, path = entry.partition("\t")
-            mode, blob, stage = head.split(" ")
-            if path not in self.wanted:
-                stages.setdefault(path, {})[stage] = (mode, blob)
         found: dict[str, Entry] = {}
-        for path, sides in stages.items():
-            found.update(settle(self.repository, path, sides, (self.ours, self.theirs), self.beside))
+        for path, sides in self.repository.unmerged(index).items():
+            if path not in self.wanted:
+                found.update(settle(self.repository, path, sides, (self.ours, self.theirs), self.beside))
         return found
 
 

@@ -1,8 +1,12 @@
 """Finding what is new in the journal, without looking at what is old.
 
-A store keeps a small mark: the modification time of the journal and of each directory in it, and size and time of each
-directory's last segment. While those hold, nothing is new, and checking them costs the same with ten segments as with ten
-thousand. Closed segments are looked at when their directory changed; `verify` looks at everything.
+A store keeps a small mark: how the journal and each directory in it looked, and how each directory's last segment did. While
+those look the same, nothing is new, and checking them costs the same with ten segments as with ten thousand. Closed segments
+are looked at when their directory changed; `verify` looks at everything.
+
+How a file looks is its stamp: size, inode, modification and change time. The change time cannot be set by a program, so a
+copy that brings an old modification time with it is noticed. A stamp taken while its file is young is not kept: the file
+could change again within one tick of the clock and look the same. Young files are compared by their bytes.
 """
 
 from __future__ import annotations
@@ -22,17 +26,21 @@ if TYPE_CHECKING:
 
     from mait_code.journal.home import Home
 
-#: A directory changed this recently could change again within the granularity of its time stamp.
+#: A file changed this recently could change again within the granularity of its time stamps (2 s on FAT).
 RACY_NANOSECONDS = 2_000_000_000
+#: What stands while git rewrites the work tree, in several steps of which not every one holds a lock.
+_GIT_AT_WORK = ("index.lock", "MERGE_HEAD", "rebase-merge", "rebase-apply")
 
 _AT = re.compile(rb'"at":"([^"]{27})"')
 
 
 class Cursor:
-    """How much of a segment a store has folded: bytes up to the last newline, their digest and lines, and the file's
-    size and time as they were."""
+    """How much of a segment a store has folded: bytes, their digest and lines, and the file's size and stamp as they were.
 
-    __slots__ = ("digest", "directory", "key", "lines", "modified", "name", "size", "total")
+    The bytes end with a newline, or with a whole event that lacks one.
+    """
+
+    __slots__ = ("digest", "directory", "key", "lines", "name", "size", "stamp", "total")
 
     def __init__(
         self,
@@ -43,7 +51,7 @@ class Cursor:
         digest: str = "",
         lines: int = 0,
         total: int = -1,
-        modified: int = -1,
+        stamp: str = "",
     ) -> None:
         self.directory = directory
         self.name = name
@@ -52,49 +60,76 @@ class Cursor:
         self.digest = digest
         self.lines = lines
         self.total = total
-        self.modified = modified
+        self.stamp = stamp
 
 
 class Mark:
-    """What a store last saw of the journal's directories. Goes into the store as JSON."""
+    """What a store last saw of the journal's directories. Goes into the store as JSON. An empty stamp is never trusted."""
 
     __slots__ = ("directories", "root")
 
-    def __init__(self, root: int = 0, directories: dict[str, list[Any]] | None = None) -> None:
+    def __init__(self, root: str = "", directories: dict[str, list[str]] | None = None) -> None:
         self.root = root
-        #: name -> [directory time, last segment's name, its size, its time]; a time of 0 is never trusted.
-        self.directories: dict[str, list[Any]] = directories if directories is not None else {}
+        #: name -> [the directory's stamp, its last segment, that segment's stamp]
+        self.directories: dict[str, list[str]] = directories if directories is not None else {}
+
+    def distrust(self, directory: str) -> None:
+        """Have a directory looked at next time, whatever it looks like."""
+        self.directories[directory] = ["", "", ""]
+
+    @property
+    def holds(self) -> bool:
+        """Whether every stamp can be trusted, so that nothing need be looked at while they stay."""
+        return bool(self.root) and all(one[0] and (one[2] or not one[1]) for one in self.directories.values())
 
     def dump(self) -> list[Any]:
         return [self.root, self.directories]
 
     @classmethod
-    def load(cls, raw: list[Any]) -> Mark:
-        return cls(raw[0], raw[1])
+    def load(cls, raw: Any) -> Mark:
+        """The inverse of `dump`. Raises ValueError for anything else."""
+        if type(raw) is list and len(raw) == 2 and type(raw[0]) is str and type(raw[1]) is dict:
+            if all(type(one) is list and [type(part) for part in one] == [str] * 3 for one in raw[1].values()):
+                return cls(raw[0], raw[1])
+        raise ValueError("not a mark")
 
 
-def _directory_unchanged(path: str, mark: list[Any]) -> bool:
-    return os.stat(path).st_mtime_ns == mark[0]
+def _stamp(status: os.stat_result) -> str:
+    return f"{status.st_size}:{status.st_ino}:{status.st_mtime_ns}:{status.st_ctime_ns}"
 
 
-def _last_unchanged(path: str, mark: list[Any]) -> bool:
-    if not mark[1]:
-        return True
-    status = os.stat(f"{path}/{mark[1]}")
-    return bool(status.st_size == mark[2] and status.st_mtime_ns == mark[3])
+def _look_at(path: str, follow: bool = False) -> tuple[str, str]:
+    """A path's stamp, and the same or an empty string where it is too young to be kept. Raises OSError."""
+    before = time.time_ns()
+    status = os.stat(path, follow_symlinks=follow)
+    return _stamp(status), _kept(status, before)
+
+
+def _kept(status: os.stat_result, before: int) -> str:
+    """The stamp of a file looked at after the time `before`, or an empty string where it is young. Times in the future
+    are fine: a change that comes now will not have them."""
+    after = time.time_ns()
+    for stamped in (status.st_mtime_ns, status.st_ctime_ns):
+        if before - RACY_NANOSECONDS < stamped < after + RACY_NANOSECONDS:
+            return ""
+    return _stamp(status)
 
 
 def unchanged(home: Home, mark: Mark) -> bool:
     """Whether nothing in the journal has changed since `mark` was taken."""
+    journal = home.journal
+    if not mark.holds:
+        return not mark.root and not mark.directories and not os.path.exists(journal)
     try:
-        if os.stat(home.journal).st_mtime_ns != mark.root:
+        if _stamp(os.stat(journal)) != mark.root:
             return False
-        for name, one in mark.directories.items():
-            path = f"{home.journal}/{name}"
-            if not (_directory_unchanged(path, one) and _last_unchanged(path, one)):
+        for name, (directory, last, stamp) in mark.directories.items():
+            if _stamp(os.lstat(f"{journal}/{name}")) != directory:
                 return False
-    except FileNotFoundError:
-        return not mark.directories and mark.root == 0
+            if last and _stamp(os.lstat(f"{journal}/{name}/{last}")) != stamp:
+                return False
+    except (FileNotFoundError, NotADirectoryError):
+        return False
     return True
 
 
@@ -111,32 +146,45 @@ class Change:
         self.start = 0
         self.first_line = 1
 
-    def load(self, hold_cut: bool) -> bool:
+    def load(self, working: Callable[[], bool]) -> bool:
         """Read what is new and move the cursor. False when there is nothing to do now: the file is gone or was cut
-        while git works on it (`hold_cut`), and is looked at again next time."""
+        while git works on it (`working` is asked), and is looked at again next time."""
         content = segments.read(self.path)
         cursor = self.cursor
-        if content is None or (len(content) < cursor.size and hold_cut):
+        if content is not None and len(content) < cursor.size:
+            if working():
+                return False
+            content = segments.read(self.path)  # git may have finished in between
+        if content is None:
             return False
-        end = content.rfind(b"\n") + 1
         self.start, self.first_line = cursor.size, cursor.lines + 1
-        if cursor.size and (len(content) < cursor.size or _digest(content[: cursor.size]) != cursor.digest):
+        if cursor.size and not _continues(content, cursor):
             self.reset = True
             self.start, self.first_line, cursor.lines = 0, 1, 0
-        if end < self.start:
-            end = self.start
+        end = max(_sound_end(content), self.start)
         self.content = content[self.start : end]
         if end != cursor.size or self.reset:
             cursor.digest = _digest(content[:end])
         cursor.size = end
-        cursor.lines += self.content.count(b"\n")
+        cursor.lines += self.content.count(b"\n") + (self.content[-1:] not in (b"", b"\n"))
         cursor.total = len(content)
         return True
+
+    def is_as_folded(self) -> bool:
+        """Whether the file still holds exactly the bytes that were folded."""
+        content = segments.read(self.path)
+        cursor = self.cursor
+        if content is None or not len(content) == cursor.size == cursor.total:
+            return False
+        return not content or _digest(content) == cursor.digest
 
     def lines(self) -> Iterator[tuple[int, bytes]]:
         """(offset in the file, line without newline) of every new line."""
         offset = self.start
-        for line in self.content.split(b"\n")[:-1]:
+        pieces = self.content.split(b"\n")
+        if not pieces[-1]:
+            pieces.pop()
+        for line in pieces:
             yield offset, line
             offset += len(line) + 1
 
@@ -148,13 +196,25 @@ class Change:
 
     def first_at(self) -> bytes:
         """The time on the first line, to read segments of several machines in about the order things happened."""
-        try:
-            with open(self.path, "rb") as file:
-                file.seek(self.cursor.size)
-                found = _AT.search(file.read(1000))
-        except OSError:
-            return b""
+        found = _AT.search(segments.read(self.path, self.cursor.size, 1000) or b"")
         return found[1] if found else b""
+
+
+def _continues(content: bytes, cursor: Cursor) -> bool:
+    """Whether a file's bytes begin with those folded, so that what follows them is new lines."""
+    size = cursor.size
+    if len(content) < size or _digest(content[:size]) != cursor.digest:
+        return False
+    # What was folded as a whole event that lacked its newline may have become part of a longer line.
+    return len(content) == size or content[size - 1] == 10
+
+
+def _sound_end(content: bytes) -> int:
+    """Where the lines that can be folded end: behind the last newline, or behind a last event that only lacks one."""
+    end = content.rfind(b"\n") + 1
+    if end < len(content) and isinstance(parse(content[end:]), Event):
+        return len(content)
+    return end
 
 
 def last_event(content: bytes, of: str = "") -> Event | None:
@@ -176,93 +236,106 @@ def _digest(content: bytes) -> str:
 
 
 class Plan:
-    """What has to be done to bring a store up to the journal: segments to read, segments that are gone, the new mark."""
+    """What has to be done to bring a store up to the journal: segments to read, segments that are gone, cursors of which
+    only the stamp is new, and the new mark. `held` says that something is left for next time."""
 
-    __slots__ = ("changes", "gone", "held", "mark")
+    __slots__ = ("changes", "gone", "held", "mark", "restamped")
 
     def __init__(self) -> None:
         self.changes: list[Change] = []
         self.gone: list[Cursor] = []
+        self.restamped: list[Cursor] = []
         self.mark = Mark()
         self.held = False
 
 
 def git_is_working(home: Home) -> bool:
     """Whether git is in the middle of something: a segment missing or cut now may be back in a moment."""
-    return os.path.exists(home.in_data(".git/index.lock")) or os.path.exists(home.in_data(".git/MERGE_HEAD"))
+    return any(os.path.exists(home.in_data(f".git/{name}")) for name in _GIT_AT_WORK)
 
 
 def plan(home: Home, mark: Mark, cursors: Callable[[str], dict[str, Cursor]], thorough: bool = False) -> Plan:
     """Compare the journal with `mark`. `cursors(directory)` gives the cursors a store holds for one directory; it is
     asked only for directories that changed. `thorough` trusts no mark and looks at every segment."""
     found = Plan()
-    now = time.time_ns()
+    working = git_is_working(home)
     try:
-        root = os.stat(home.journal).st_mtime_ns
-    except FileNotFoundError:
-        root = 0
-    present = mark.directories.keys() if root and root == mark.root and not thorough else segments.directories(home.journal)
+        root, found.mark.root = _look_at(home.journal, follow=True)
+    except (FileNotFoundError, NotADirectoryError):
+        root = ""
+    known = bool(root) and root == mark.root and not thorough
+    present = mark.directories.keys() if known else segments.directories(home.journal)
     for name in sorted(present):
-        _look(found, home, name, mark.directories.get(name), cursors, now, thorough)
+        _look(found, home, name, mark.directories.get(name), cursors, thorough)
     for name in mark.directories.keys() - set(present):
         found.gone.extend(cursors(name).values())
-    found.mark.root = _trusted(root, now)
-    if found.gone and git_is_working(home):
-        _hold(found, mark)
+    if found.gone and (working or git_is_working(home)):
+        _hold(found)
     found.changes.sort(key=Change.first_at)
     return found
 
 
-def _trusted(modified: int, now: int) -> int:
-    return modified if abs(now - modified) > RACY_NANOSECONDS else 0
-
-
-def _hold(found: Plan, mark: Mark) -> None:
+def _hold(found: Plan) -> None:
     """Leave gone segments for next time: keep them, and keep a mark that will not hold."""
     for cursor in found.gone:
-        found.mark.directories[cursor.directory] = [0, "", 0, 0]
+        found.mark.distrust(cursor.directory)
     found.gone = []
-    found.mark.root = 0
+    found.mark.root = ""
     found.held = True
 
 
 def _look(
-    found: Plan,
-    home: Home,
-    name: str,
-    mark: list[Any] | None,
-    cursors: Callable[[str], dict[str, Cursor]],
-    now: int,
-    thorough: bool,
+    found: Plan, home: Home, name: str, mark: list[str] | None, cursors: Callable[[str], dict[str, Cursor]], thorough: bool
 ) -> None:
     path = f"{home.journal}/{name}"
     try:
-        modified = os.stat(path).st_mtime_ns
-        if mark is not None and modified == mark[0] and not thorough:
-            if _last_unchanged(path, mark):
-                found.mark.directories[name] = mark
-                return
-            status = os.stat(f"{path}/{mark[1]}")
-            known = cursors(name).get(mark[1]) or Cursor(name, mark[1])
-            _compare(found, path, known, status, thorough)
-            found.mark.directories[name] = [modified, mark[1], status.st_size, status.st_mtime_ns]
+        stamp, kept = _look_at(path)
+        if mark is not None and stamp == mark[0] and not thorough:
+            found.mark.directories[name] = [stamp, mark[1], _look_at_last(found, path, name, mark, cursors)]
             return
-    except FileNotFoundError:
-        modified = 0
+    except (FileNotFoundError, NotADirectoryError):
+        kept = ""
     have = cursors(name)
-    listed = segments.in_directory(home.journal, name)
-    for segment, status in listed:
-        _compare(found, path, have.pop(segment, None) or Cursor(name, segment), status, thorough)
-    found.gone.extend(have.values())
-    last = [listed[-1][0], listed[-1][1].st_size, listed[-1][1].st_mtime_ns] if listed else ["", 0, 0]
-    found.mark.directories[name] = [_trusted(modified, now), *last]
-
-
-def _compare(found: Plan, path: str, cursor: Cursor, status: os.stat_result, thorough: bool) -> None:
-    if cursor.total == status.st_size and cursor.modified == status.st_mtime_ns and not thorough:
+    last = last_stamp = ""
+    before = time.time_ns()
+    try:
+        for last, status in segments.in_directory(home.journal, name):
+            last_stamp = _compare(found, path, have.pop(last, None) or Cursor(name, last), status, before, thorough)
+    except OSError:
+        # It cannot be listed now; what was folded of it stays until it can.
+        found.mark.distrust(name)
+        found.held = True
         return
-    cursor.modified = status.st_mtime_ns
-    found.changes.append(Change(f"{path}/{cursor.name}", cursor))
+    found.gone.extend(have.values())
+    found.mark.directories[name] = [kept, last, last_stamp]
+
+
+def _look_at_last(
+    found: Plan, path: str, name: str, mark: list[str], cursors: Callable[[str], dict[str, Cursor]]
+) -> str:
+    """Look at the last segment of a directory in which no file came or went. Returns the stamp to keep."""
+    if not mark[1]:
+        return ""
+    before = time.time_ns()
+    status = os.lstat(f"{path}/{mark[1]}")
+    if _stamp(status) == mark[2]:
+        return mark[2]
+    return _compare(found, path, cursors(name).get(mark[1]) or Cursor(name, mark[1]), status, before, False)
+
+
+def _compare(found: Plan, path: str, cursor: Cursor, status: os.stat_result, before: int, thorough: bool) -> str:
+    """Put a segment into the plan when it has to be read. Returns its stamp to keep, or an empty string."""
+    kept = _kept(status, before)
+    if not thorough and kept and kept == cursor.stamp:
+        return kept
+    stamp, cursor.stamp = cursor.stamp, kept
+    change = Change(f"{path}/{cursor.name}", cursor)
+    if not thorough and cursor.total == status.st_size and change.is_as_folded():
+        if kept != stamp:
+            found.restamped.append(cursor)
+    else:
+        found.changes.append(change)
+    return kept
 
 
 def whole(home: Home) -> Iterable[Change]:

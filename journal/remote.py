@@ -11,9 +11,8 @@ _SECRET = re.compile(r"(\b[a-z][a-z0-9+.-]*://)([^/@\s'\"]+)@", re.IGNORECASE)
 _REFUSED = re.compile(
     r"authentication failed|permission denied|could not read (username|password)|terminal prompts disabled"
     r"|repository not found|repository '.*' not found|access denied|returned error: 40[0-9]|host key verification failed"
-    r"|invalid username|support for password authentication was removed|unsupported|is not a valid|dubious ownership"
-    r"|does not appear to be a git repository|not found: did you run|protocol '.*' is not|unable to find remote helper"
-    r"|not allowed|bad config|certificate|ssl ",
+    r"|invalid username|password authentication was removed|dubious ownership|does not appear to be a git repository"
+    r"|unable to find remote helper|transport '.*' not allowed|cannot run |protocol '.*' is not supported",
     re.IGNORECASE,
 )
 _RACE = re.compile(r"cannot lock|failed to lock|failed to update ref|incorrect old value|but expected|already exists")

@@ -13,8 +13,9 @@ import os
 import orjson
 
 from mait_code.journal import clock, segments
-from mait_code.journal.home import PRIVATE_FILE, Home, make_directory, write_atomically
+from mait_code.journal.home import PRIVATE_FILE, Home, make_directory, make_way, write_atomically
 from mait_code.journal.ids import REPLICA, new_replica
+from mait_code.journal.sha import hex_prefix
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -65,11 +66,10 @@ class Identity:
 def load(home: Home) -> Identity | None:
     """The identity on record, or None where there is none that can be read."""
     try:
-        with open(home.in_state("identity.json"), "rb") as file:
-            raw = orjson.loads(file.read())
+        raw = orjson.loads(segments.read(home.in_state("identity.json")) or b"")
         if type(raw) is dict and REPLICA.fullmatch(raw["replica"]):
             return Identity(raw["replica"], str(raw["fingerprint"]), str(raw.get("forked_from") or ""))
-    except (FileNotFoundError, orjson.JSONDecodeError, KeyError, TypeError):
+    except (orjson.JSONDecodeError, KeyError, TypeError):
         return None
     return None
 
@@ -78,37 +78,44 @@ def take_new(home: Home, forked_from: str = "") -> Identity:
     """Take a new id and forget the mark of the old one. Call it only under the append lock."""
     identity = Identity(new_replica(), fingerprint(home), forked_from)
     record = {"replica": identity.replica, "fingerprint": identity.fingerprint, "forked_from": forked_from}
-    seen = Clock.load(home).seen
+    for name in ("identity.json", "clock"):
+        make_way(home.in_state(name))
+    # The clock first: killed in between, the clock is not the old identity's any more, and the next writer takes a new
+    # one. The other way round it would go on under the new one, and the old one's name would be lost.
+    Clock(identity.replica, Clock.load(home).seen).store(home)
     write_atomically(home.in_state("identity.json"), orjson.dumps(record) + b"\n")
-    Clock(seen).store(home)
     return identity
 
 
 class Clock:
-    """The machine's clock file: the largest time seen, and the mark of our last line. Written under the append lock.
+    """The machine's clock file: whose it is, the largest time seen, and the mark of our last line. Written under the
+    append lock.
 
-    The mark is (segment name, offset, length, checksum, seq): our own file must still hold that line there.
+    The mark is (segment name, offset, length, checksum, seq): our own file must still hold that line there. A file that is
+    missing or damaged loads as nobody's, and its owner takes a new id: what it said can no longer be checked. It carries a
+    checksum, because a time of the far future, once believed, would be in every event from then on.
     """
 
-    __slots__ = ("mark", "seen")
+    __slots__ = ("mark", "replica", "seen")
 
-    def __init__(self, seen: int = 0, mark: tuple[str, int, int, str, int] | None = None) -> None:
+    def __init__(self, replica: str = "", seen: int = 0, mark: tuple[str, int, int, str, int] | None = None) -> None:
+        self.replica = replica
         self.seen = seen
         self.mark = mark
 
     @classmethod
     def load(cls, home: Home) -> Clock:
-        try:
-            with open(home.in_state("clock"), "rb") as file:
-                raw = orjson.loads(file.read(_CLOCK_BYTES))
-            mark = raw.get("mark")
-            return cls(int(raw["seen"]), (mark[0], mark[1], mark[2], mark[3], mark[4]) if mark else None)
-        except (FileNotFoundError, orjson.JSONDecodeError, KeyError, TypeError, ValueError, IndexError, AttributeError):
+        content = segments.read(home.in_state("clock"), 0, _CLOCK_BYTES) or b""
+        said, _, checksum = content.rstrip().rpartition(b" ")
+        if not said or hex_prefix(said).encode() != checksum:
             return cls()
+        replica, seen, mark = orjson.loads(said)
+        return cls(replica, seen, tuple(mark) if mark else None)
 
     def store(self, home: Home) -> None:
-        text = orjson.dumps({"seen": self.seen, "mark": self.mark}).ljust(_CLOCK_BYTES - 1) + b"\n"
-        handle = os.open(home.in_state("clock"), os.O_WRONLY | os.O_CREAT | os.O_CLOEXEC, PRIVATE_FILE)
+        said = orjson.dumps([self.replica, self.seen, self.mark])
+        text = (said + b" " + hex_prefix(said).encode()).ljust(_CLOCK_BYTES - 1) + b"\n"
+        handle = os.open(home.in_state("clock"), os.O_WRONLY | os.O_CREAT | os.O_CLOEXEC | os.O_NOFOLLOW, PRIVATE_FILE)
         try:
             os.pwrite(handle, text, 0)
         finally:
@@ -117,20 +124,15 @@ class Clock:
 
 def copied(home: Home, identity: Identity, mark: Clock) -> bool:
     """Whether this state or this data directory is a copy, or was put back to an earlier day."""
-    if identity.fingerprint != fingerprint(home):
+    if identity.fingerprint != fingerprint(home) or mark.replica != identity.replica:
         return True
+    directory = os.path.join(home.journal, identity.replica)
+    if os.path.islink(directory):
+        return True  # links are not followed in reading, so what went there would never be seen
     if mark.mark is None:
         return False
     name, offset, length, checksum, _ = mark.mark
-    path = os.path.join(home.journal, identity.replica, name)
-    try:
-        handle = os.open(path, os.O_RDONLY | os.O_NOFOLLOW | os.O_CLOEXEC)
-    except OSError:
-        return True
-    try:
-        line = os.pread(handle, length, offset)
-    finally:
-        os.close(handle)
+    line = segments.read(os.path.join(directory, name), offset, length) or b""
     return len(line) != length or b'"sum":"' + checksum.encode() + b'"' not in line
 
 
@@ -138,7 +140,7 @@ def describe(home: Home, identity: Identity, label: str = "") -> None:
     """Write `replica.json` once: label, when it was made, what it was forked from."""
     directory = os.path.join(home.journal, identity.replica)
     path = os.path.join(directory, "replica.json")
-    if os.path.exists(path):
+    if os.path.lexists(path):
         return
     if not os.path.isdir(directory):
         make_directory(directory)

@@ -6,7 +6,7 @@ import os
 
 from mait_code.journal import remote, root
 from mait_code.journal.errors import BadInput, GitFailed
-from mait_code.journal.git import Answer, Git, pairs
+from mait_code.journal.git import Answer, Git, failure, last_words, pairs
 from mait_code.journal.home import Home
 
 TYPE_CHECKING = False
@@ -71,7 +71,7 @@ class Repository(Git):
         words = [f"{option}={values[option]}" for option in options]
         answer = self.bare("init", "--quiet", "--template=", *words, self.home.data)
         if answer.code != 0:
-            raise GitFailed(f"git init: {last_words(answer)}")
+            raise failure("git init", answer)
         self._settings = None
 
     def _write_root(self) -> None:
@@ -152,6 +152,7 @@ class Repository(Git):
             if self.ask("rev-parse", "--quiet", "--verify", f"refs/heads/{theirs}").code != 0:
                 self.run("branch", "-m", branch, theirs)
                 self._settings = None
+                self.settings()
             self.follow(name, theirs)
         return ""
 
@@ -208,6 +209,15 @@ class Repository(Git):
                 added += int(count)
         return added
 
+    def unmerged(self, index: str = "") -> dict[str, dict[str, tuple[str, str]]]:
+        """Paths with an open conflict, each with git's stages ("1" ancestor, "2" ours, "3" theirs): (mode, blob)."""
+        found: dict[str, dict[str, tuple[str, str]]] = {}
+        for entry in os.fsdecode(self.run("ls-files", "-u", "-z", index=index)).split("\0")[:-1]:
+            head, _, path = entry.partition("\t")
+            mode, blob, stage = head.split(" ")
+            found.setdefault(path, {})[stage] = (mode, blob)
+        return found
+
     def blobs(self, ids: Iterable[str]) -> dict[str, bytes]:
         """The contents of blobs, all of them by one process."""
         wanted = sorted({one for one in ids if one and one != _NO_BLOB})
@@ -243,8 +253,3 @@ def default_branch(listing: str) -> str:
         if wanted in branches:
             return wanted
     return branches[0] if len(branches) == 1 else ""
-
-
-def last_words(answer: Answer) -> str:
-    """git's own last line, for a message."""
-    return remote.last_line(answer.complaint) or f"git ended with {answer.code}"

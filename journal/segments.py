@@ -85,16 +85,19 @@ def strangers(journal: str) -> Iterator[tuple[str, str]]:
                 yield relative, "a copy left by a sync tool, or not part of the journal"
 
 
-def read(path: str, start: int = 0) -> bytes | None:
-    """The bytes of a file from `start` on; None where there is no such regular file. Links are not followed."""
+def read(path: str, start: int = 0, most: int = -1) -> bytes | None:
+    """The bytes of a file from `start` on, at most `most` where given; None where no such regular file can be read. Links
+    are not followed, and a pipe in a file's place is not waited for."""
     try:
-        handle = os.open(path, os.O_RDONLY | os.O_NOFOLLOW | os.O_CLOEXEC)
+        handle = os.open(path, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC)
     except OSError:
         return None
     try:
         status = os.fstat(handle)
         if not stat.S_ISREG(status.st_mode):
             return None
+        if most >= 0:
+            return os.pread(handle, most, start)
         parts = []
         offset = start
         while True:
@@ -103,5 +106,7 @@ def read(path: str, start: int = 0) -> bytes | None:
                 return b"".join(parts) if len(parts) != 1 else parts[0]
             parts.append(part)
             offset += len(part)
+    except OSError:
+        return None
     finally:
         os.close(handle)

@@ -11,13 +11,14 @@ from __future__ import annotations
 import os
 import time
 
-from mait_code.journal import mending, reconcile, remote, replica, root, segments
-from mait_code.journal.errors import Busy, GitFailed
-from mait_code.journal.home import write_atomically
+from mait_code.journal import finishing, mending, reconcile, remote, replica, root, segments
+from mait_code.journal.errors import Busy, DiskRefused, GitFailed, Refused
+from mait_code.journal.git import failure
+from mait_code.journal.home import PRIVATE_FILE, write_atomically
 from mait_code.journal.journal import Journal
 from mait_code.journal.lock import Lock
 from mait_code.journal.merging import Merge
-from mait_code.journal.repository import EMPTY_TREE, Repository, default_branch, last_words
+from mait_code.journal.repository import EMPTY_TREE, Repository
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -27,8 +28,9 @@ if TYPE_CHECKING:
 TRIES = 5
 #: Seconds to wait for another sync of this machine.
 SYNC_WAIT = 60.0
+#: Seconds to wait for the user's own `git merge`, when it stands without conflicts, before finishing it.
+MERGE_WAIT = 2.0
 
-_MESSAGE = "Write down what happened on this machine"
 #: What stands in the repository while the user is in the middle of something that has to be ended first.
 _UNDERWAY = {
     "CHERRY_PICK_HEAD": "a cherry-pick",
@@ -93,7 +95,12 @@ class _Running:
             killed_at = 0.0
         self._repository.held = self._lock.handle
         self._repository.is_stale = lambda lock: _is_stale(lock, killed_at)
-        write_atomically(self._mark, b"")
+        try:
+            os.close(os.open(self._mark, os.O_WRONLY | os.O_CREAT | os.O_TRUNC | os.O_CLOEXEC, PRIVATE_FILE))
+            os.utime(self._mark)
+        except OSError as error:
+            self._lock.release()
+            raise DiskRefused(f"cannot write {self._mark}: {error.strerror}", "check free space and permissions") from error
 
     def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None) -> None:
         self._repository.held = -1
@@ -130,6 +137,29 @@ def sync(journal: Journal, fetch_timeout: float = 30.0, wait: float = SYNC_WAIT)
         return run.report
 
 
+def repair(journal: Journal) -> SyncReport | None:
+    """Finish a merge that a plain `git pull` left open on journal files. None where there is nothing for us to do.
+
+    Costs one `stat` when no merge is open. A merge with unmerged files of the user's, or with none at all, is theirs.
+    What stops us here (no git, a locked index, a full disk) stops no command: the next sync says it.
+    """
+    if not os.path.exists(journal.home.in_data(".git/MERGE_HEAD")):
+        return None
+    repository = Repository(journal.home)
+    repository.lock_wait = 0.2
+    report = SyncReport()
+    try:
+        journal.home.make()
+        with _Running(repository, 0.0):
+            repository.settings()
+            if not repository.unmerged() or finishing.foreign(repository):
+                return None
+            finishing.finish(repository, report)
+    except (Busy, GitFailed, DiskRefused, Refused):
+        return None
+    return report
+
+
 class _Sync:
     def __init__(self, journal: Journal, repository: Repository) -> None:
         self.journal = journal
@@ -153,6 +183,17 @@ class _Sync:
         repository.settings()
         with self.journal.writing():
             pass  # drains the spool, and notices a copied machine
+        if self._merge_is_open():
+            finishing.finish(repository, self.report)
+
+    def _merge_is_open(self) -> bool:
+        """Whether a merge stands half done. One without conflicts may be a git that is just asking for its message."""
+        deadline = time.monotonic() + MERGE_WAIT
+        while os.path.exists(self.repository.in_git("MERGE_HEAD")):
+            if time.monotonic() > deadline or self.repository.unmerged():
+                return True
+            time.sleep(0.1)
+        return False
 
     def go(self) -> None:
         self.commit()
@@ -218,7 +259,7 @@ class _Sync:
         # Under the lock no writer is half way through a line that it may have to take back.
         with Lock(self.home.in_state("lock")):
             self.repository.run("update-index", "--add", "-z", "--stdin", given=listed)
-        words = ("commit", "--quiet", "--no-verify", "--no-gpg-sign", "--only", "--allow-empty-message", "-m", _MESSAGE)
+        words = ("commit", "--quiet", "--no-verify", "--no-gpg-sign", "--only", "-m", f"mait-code: from {self._own()}")
         named = os.fsencode("".join(f"{path}\0" for path in present + gone))
         answer = self.repository.ask(
             "--literal-pathspecs", *words, "--pathspec-from-file=-", "--pathspec-file-nul", given=named
@@ -227,7 +268,7 @@ class _Sync:
             return True
         if answer.code == 1 and not answer.complaint.strip():
             return False  # put back as it was: nothing to commit
-        raise GitFailed(f"git commit: {last_words(answer)}")
+        raise failure("git commit", answer)
 
     def _own(self) -> str:
         identity = replica.load(self.home)
@@ -357,4 +398,4 @@ class _Sync:
             )
         if names or "fast-forward" in answer.complaint:
             return False
-        raise GitFailed(f"git merge: {last_words(answer)}")
+        raise failure("git merge", answer)

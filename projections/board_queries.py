@@ -131,10 +131,9 @@ def cards(
 
     A handful of queries, however many cards there are. `brief` leaves out the bodies, `comments` adds the comments.
     """
-    rows = store.db.execute(
-        f"SELECT {_BRIEF if brief else _COLUMNS} FROM cards WHERE {where} {_ORDER} LIMIT ?", (*bindings, limit)
-    )  # noqa: S608
-    found = {row[0]: Card(row) for row in rows}
+    columns = _BRIEF if brief else _COLUMNS
+    query = f"SELECT {columns} FROM cards WHERE {where} {_ORDER} LIMIT ?"  # noqa: S608
+    found = {row[0]: Card(row) for row in store.db.execute(query, (*bindings, limit))}
     if not found:
         return []
     _attach(store, found, comments)

@@ -83,7 +83,11 @@ def _candidates(store: Store, asked: str) -> list[tuple[str, int | None]]:
         rows = store.query("SELECT entity, number FROM entities WHERE number = ? ORDER BY entity", (number,))
         found = [(row[0], row[1]) for row in rows if row[0].partition("/")[2].startswith(letters)]
         if found and not letters:
-            living = [one for one in found if not store.query("SELECT deleted FROM entities WHERE entity = ?", (one[0],))[0][0]]
+            living = [
+                one
+                for one in found
+                if not store.query("SELECT deleted FROM entities WHERE entity = ?", (one[0],))[0][0]
+            ]
             if len(living) == 1:
                 return living
         if found:

@@ -134,4 +134,6 @@ def _shorts(store: Store) -> dict[str, str]:
 
 
 def _shared(one: str, other: str) -> int:
+    if one[: ids.SHORTEST] != other[: ids.SHORTEST]:
+        return 0  # fewer than would count
     return next((place for place, (left, right) in enumerate(zip(one, other, strict=True)) if left != right), len(one))

@@ -11,10 +11,11 @@ import orjson
 
 from mait_code.journal.event import Bad, Event, parse
 from mait_code.projections import register
+from mait_code.projections.opening import Damaged
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterable, Iterator
 
     import apsw
 
@@ -24,6 +25,8 @@ if TYPE_CHECKING:
 
 #: A place is the segment's key and the offset in the file: 2**36 bytes are more than any segment holds.
 OFFSET_BITS = 36
+#: What folding onto a state that is not as we left it may raise.
+_UNREADABLE = (AttributeError, LookupError, TypeError, ValueError)
 
 
 class Index:
@@ -31,7 +34,7 @@ class Index:
 
     TABLES = (
         "CREATE TABLE segments (key INTEGER PRIMARY KEY, directory TEXT NOT NULL, name TEXT NOT NULL, size INTEGER NOT NULL,"
-        " digest TEXT NOT NULL, lines INTEGER NOT NULL, total INTEGER NOT NULL, modified INTEGER NOT NULL,"
+        " digest TEXT NOT NULL, lines INTEGER NOT NULL, total INTEGER NOT NULL, stamp TEXT NOT NULL,"
         " UNIQUE (directory, name))",
         "CREATE TABLE events (place INTEGER PRIMARY KEY, id TEXT NOT NULL, entity TEXT NOT NULL, at TEXT NOT NULL,"
         " replica TEXT NOT NULL, seq INTEGER NOT NULL, line BLOB NOT NULL)",
@@ -72,7 +75,7 @@ class Index:
         self._key = cursor.key
         if cursor.key < 0:
             self.db.execute(
-                "INSERT INTO segments (directory, name, size, digest, lines, total, modified) VALUES (?, ?, 0, '', 0, -1, -1)",
+                "INSERT INTO segments (directory, name, size, digest, lines, total, stamp) VALUES (?, ?, 0, '', 0, -1, '')",
                 (cursor.directory, cursor.name),
             )
             self._key = self.db.last_insert_rowid()
@@ -90,8 +93,8 @@ class Index:
     def keep(self, cursor: Cursor) -> None:
         """Record how far the segment just opened has been read."""
         self.db.execute(
-            "UPDATE segments SET size = ?, digest = ?, lines = ?, total = ?, modified = ? WHERE key = ?",
-            (cursor.size, cursor.digest, cursor.lines, cursor.total, cursor.modified, self._key),
+            "UPDATE segments SET size = ?, digest = ?, lines = ?, total = ?, stamp = ? WHERE key = ?",
+            (cursor.size, cursor.digest, cursor.lines, cursor.total, cursor.stamp, self._key),
         )
 
     def drop(self, cursor: Cursor) -> None:
@@ -170,30 +173,39 @@ class Index:
             self.db.executemany("DELETE FROM gone WHERE id = ?", ((e.id,) for _place, _line, e in new))
 
     def _fold_all(self, grouped: dict[str, list[Event]], empty: bool) -> dict[str, State | None]:
-        fold = self.projection.fold
         results: dict[str, State | None] = {}
         for entity, events in grouped.items():
             if entity in self._refold:
                 continue
             if len(events) > 1:
                 events.sort(key=_key)
-            state = None if empty else self._state(entity)
-            if state is not None and tuple(state["k"]) > events[0].key:
-                self._refold.add(entity)
+            stored = None if empty else self._state(entity)
+            if stored is None:
+                results[entity] = self._folded(events)
                 continue
-            for event in events:
-                state = fold(state, event)
-            results[entity] = state
+            try:
+                later = tuple(stored["k"]) < events[0].key
+                results[entity] = self._folded(events, stored) if later else None
+            except _UNREADABLE:
+                later = False  # the state was damaged on the disk; the lines it came from are checked
+            if not later:
+                self._refold.add(entity)
         for entity in self._refold:
-            state = None
-            for event in self.events_of(entity):
-                state = fold(state, event)
-            results[entity] = state
+            results[entity] = self._folded(self.events_of(entity))
         return results
+
+    def _folded(self, events: Iterable[Event], state: State | None = None) -> State | None:
+        fold = self.projection.fold
+        for event in events:
+            state = fold(state, event)
+        return state
 
     def _state(self, entity: str) -> State | None:
         raw = self.db.execute("SELECT state FROM entities WHERE entity = ?", (entity,)).get
-        return None if raw is None else orjson.loads(raw)
+        try:
+            return None if raw is None else orjson.loads(raw)
+        except orjson.JSONDecodeError:
+            return {}
 
     def events_of(self, entity: str) -> Iterator[Event]:
         """The events of an entity in order, each id once: of copies, the one with the lowest order key."""
@@ -206,8 +218,9 @@ class Index:
             if copied is not None and place != self._first_copy(id_):
                 continue
             event = parse(line)
-            if not isinstance(event, Bad):
-                yield event
+            if isinstance(event, Bad):
+                raise Damaged(f"{id_} was sound when it was folded: {event.reason}")
+            yield event
 
     def _first_copy(self, id_: str) -> int:
         query = "SELECT place FROM events WHERE id = ? ORDER BY at, replica, seq, line, place LIMIT 1"

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 from mait_code.journal import reading
+from mait_code.journal.errors import Busy
 from mait_code.journal.event import Bad, parse
 from mait_code.journal.reading import Mark
-from mait_code.projections.store import BATCH, LOST, without_collector
+from mait_code.projections.opening import BUSY, LOST
+from mait_code.projections.store import BATCH, without_collector
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -27,11 +29,11 @@ def rebuild(home: Home, stores: list[Store], step: Callable[[int, int], None] | 
         pairs = [(store, _begin(store)) for store in stores]
         with without_collector():
             return _fold(home, pairs, step)
-    except BaseException:
+    except BUSY as error:
+        raise Busy("a store is being written by another process", "try again in a moment") from error
+    finally:
         for store in stores:
-            if store.is_open and not store.db.get_autocommit():
-                store.db.execute("ROLLBACK")
-        raise
+            store.roll_back()
 
 
 def _begin(store: Store) -> Index:
@@ -46,12 +48,11 @@ def _fold(
     home: Home, pairs: list[tuple[Store, Index]], step: Callable[[int, int], None] | None
 ) -> dict[str, int]:
     plan = reading.plan(home, Mark(), lambda _directory: {}, thorough=True)
-    hold = reading.git_is_working(home)
     counts = dict.fromkeys((store.name for store, _index in pairs), 0)
     largest = ""
     for done, change in enumerate(plan.changes, 1):
-        if not change.load(hold):
-            plan.mark.directories[change.cursor.directory] = [0, "", 0, 0]
+        if not change.load(lambda: reading.git_is_working(home)):
+            plan.mark.distrust(change.cursor.directory)
             continue
         _take(change, pairs)
         largest = max(largest, change.last_at())

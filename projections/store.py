@@ -14,36 +14,37 @@ import apsw
 import orjson
 
 from mait_code.journal import kinds, reading
-from mait_code.journal.errors import DiskRefused
+from mait_code.journal.errors import Busy, DiskRefused
 from mait_code.journal.event import Bad, Event, parse
-from mait_code.journal.home import PRIVATE_FILE, make_directory
+from mait_code.journal.home import make_directory
 from mait_code.journal.reading import Cursor, Mark, Plan
-from mait_code.projections import register
+from mait_code.projections import opening, register
 from mait_code.projections.index import Index
+from mait_code.projections.opening import BUSY, LOST, NO_ROOM, SUSPECT, WRITER_WAIT_MS, Damaged, is_damage
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Iterator
-    from typing import Any
+    from collections.abc import Callable, Iterator
+    from typing import Any, TypeVar
 
     from mait_code.journal.home import Home
     from mait_code.journal.journal import Journal
     from mait_code.projections.projection import Projection
     from mait_code.projections.register import State
 
+    T = TypeVar("T")
+
 #: Grows with every change of the tables below or of how states are folded.
-SCHEMA = 1
+SCHEMA = 2
 #: Events held in memory at a time while a store is made.
 BATCH = 200_000
-WRITER_WAIT_MS = 5000
 #: An empty store with more segments than this to fold is made anew instead, which is quicker.
 ANEW = 8
 #: Page cache of a store that is made anew: what does not fit is written twice.
 BULK_CACHE_KIB = 256 * 1024
 
-#: What SQLite says of a file that is no sound database any more.
-LOST = (apsw.CorruptError, apsw.NotADBError, apsw.FormatError)
-_NO_ROOM = (apsw.FullError, apsw.IOError, apsw.ReadOnlyError, apsw.CantOpenError, apsw.PermissionsError)
+#: How often one catching up may find the store damaged, or the disk refusing, before it gives in.
+TRIES = 3
 
 
 @contextmanager
@@ -85,6 +86,8 @@ class Store:
         self.in_memory = False
         self.behind = 0
         self._db: apsw.Connection | None = None
+        #: The file that was opened, so that only that one is ever put away as damaged.
+        self._inode = 0
 
     # -- opening ------------------------------------------------------------------------------------------------------
 
@@ -96,37 +99,37 @@ class Store:
         return self._db
 
     def _open(self) -> apsw.Connection:
+        if self.in_memory:
+            return self._prepared(opening.in_memory())
         try:
             if not os.path.isdir(self.home.state):
                 make_directory(self.home.state)
-            return self._connect(self.path)
-        except LOST:
-            self.set_aside()
-            return self._connect(self.path)
-        except (*_NO_ROOM, OSError, DiskRefused):
-            # A read-only or full disk: reading must still work, so fold into memory, for this process only.
+            try:
+                return self._connect()
+            except SUSPECT as error:
+                if not is_damage(error):
+                    raise
+                self.set_aside()
+                return self._connect()
+        except (*NO_ROOM, *BUSY, OSError, DiskRefused):
+            # A read-only or full disk, or a process stopped while it makes the tables: reading must still work, so fold
+            # into memory, for this process only.
             self.in_memory = True
-            return self._connect(":memory:")
+            return self._prepared(opening.in_memory())
 
     def live_in_memory(self) -> None:
         """Open without a file: a fold to compare with, or for one process alone."""
         self.close()
         self.in_memory = True
-        self._db = self._connect(":memory:")
+        self._db = self._open()
 
-    def _connect(self, path: str) -> apsw.Connection:
-        fresh = path != ":memory:" and not os.path.exists(path)
-        if fresh:
-            os.close(os.open(path, os.O_CREAT | os.O_RDWR | os.O_CLOEXEC, PRIVATE_FILE))
-        db = apsw.Connection(path)
+    def _connect(self) -> apsw.Connection:
+        self._inode = 0
+        db, self._inode = opening.connect(self.path)
+        return self._prepared(db)
+
+    def _prepared(self, db: apsw.Connection) -> apsw.Connection:
         try:
-            db.set_busy_timeout(WRITER_WAIT_MS)
-            # The write-ahead log stays small and is not folded back at every close: a command must not wait for a disk.
-            db.config(apsw.SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, 1)
-            if db.pragma("journal_mode") != "wal" and path != ":memory:":
-                db.pragma("journal_mode", "wal")
-            db.pragma("synchronous", "normal")
-            db.pragma("wal_autocheckpoint", 100)
             if self._stamp(db) != self._wanted():
                 self._create(db)
         except BaseException:
@@ -135,13 +138,16 @@ class Store:
         return db
 
     def _wanted(self) -> str:
-        return f"{SCHEMA} {kinds.fingerprint()}"
+        return f"{self.name} {SCHEMA} {kinds.fingerprint()}"
 
     @staticmethod
     def _stamp(db: apsw.Connection) -> str:
         if db.pragma("user_version") == 0:
             return ""
-        row = db.execute("SELECT value FROM meta WHERE key = 'stamp'").get
+        try:
+            row = db.execute("SELECT value FROM meta WHERE key = 'stamp'").get
+        except apsw.SQLError:
+            return ""  # a database, but not one of ours: its tables go
         return row if isinstance(row, str) else ""
 
     def _create(self, db: apsw.Connection) -> None:
@@ -158,7 +164,8 @@ class Store:
                 db.pragma("user_version", SCHEMA)
             db.execute("COMMIT")
         except BaseException:
-            db.execute("ROLLBACK")
+            if not db.get_autocommit():
+                db.execute("ROLLBACK")
             raise
 
     def _tables(self, db: apsw.Connection) -> None:
@@ -187,13 +194,9 @@ class Store:
         ]
 
     def set_aside(self) -> None:
-        """A file that is no database any more is moved away, never deleted unseen, and the store made again."""
+        """A file that is no sound database any more is moved away, never deleted unseen, and the store made again."""
         self.close()
-        for ending in ("-wal", "-shm"):
-            if os.path.exists(self.path + ending):
-                os.unlink(self.path + ending)
-        if os.path.exists(self.path):
-            os.replace(self.path, self.path + ".damaged")
+        opening.set_aside(self.path, self._inode)
 
     @property
     def is_open(self) -> bool:
@@ -211,74 +214,117 @@ class Store:
     def catch_up(self, journal: Journal | None = None, *, wait: bool = True, thorough: bool = False) -> CatchUp:
         """Fold what is new. With `wait` False a store that another process is writing is left as it is, and the result
         says how many events are not folded yet."""
+        for _ in range(TRIES):
+            try:
+                return self._catch_up(wait, thorough)
+            except BUSY as error:
+                raise Busy(f"{self.name} is being written by another process", "try again in a moment") from error
+            except NO_ROOM:
+                if self.in_memory:
+                    raise
+                self.live_in_memory()
+            except SUSPECT as error:
+                self._put_away(error)
+        return self._catch_up(wait, thorough)
+
+    def _put_away(self, error: Exception) -> None:
+        """Make way for a new file, or raise what is no damage. Where the disk does not let us, this process lives in memory."""
+        if self.in_memory or not is_damage(error):
+            raise error
         try:
-            return self._catch_up(wait, thorough)
-        except LOST:
             self.set_aside()
-            return self._catch_up(wait, thorough)
-        except _NO_ROOM:
-            if self.in_memory:
-                raise
+        except OSError:
             self.live_in_memory()
-            return self._catch_up(wait, thorough)
 
     def _catch_up(self, wait: bool, thorough: bool) -> CatchUp:
         db = self.db
-        mark = self._mark(db)
-        if not thorough and reading.unchanged(self.home, mark):
-            return CatchUp()
-        if not thorough and self._only_marks(db, mark):
-            return CatchUp()
+        if not thorough:
+            raw = self._raw_mark(db)
+            mark = _mark(raw)
+            if reading.unchanged(self.home, mark) or self._only_marks(db, raw, mark):
+                self.behind = 0
+                return CatchUp()
+        if not self._begin(db, wait):
+            self.behind = self._count_behind(_mark(self._raw_mark(db)))
+            return CatchUp(0, self.behind)
+        try:
+            plan = reading.plan(self.home, _mark(self._raw_mark(db)), self._cursors, thorough)
+            if len(plan.changes) > ANEW and self.is_empty():
+                folded = self.rebuild()
+            else:
+                folded = self._fold(db, plan)
+                db.execute("COMMIT")
+        except BaseException:
+            self.roll_back()
+            raise
+        self.behind = 0
+        return CatchUp(folded)
+
+    def _begin(self, db: apsw.Connection, wait: bool) -> bool:
+        """Begin to write. False when another process does and we do not `wait`."""
         db.set_busy_timeout(WRITER_WAIT_MS if wait else 0)
         try:
             db.execute("BEGIN IMMEDIATE")
-        except apsw.BusyError:
+        except BUSY:
             if wait:
                 raise
-            self.behind = self._count_behind(mark)
-            return CatchUp(0, self.behind)
-        try:
-            plan = reading.plan(self.home, self._mark(db), self._cursors, thorough)
-            if len(plan.changes) > ANEW and self.is_empty():
-                db.execute("ROLLBACK")
-                return CatchUp(self.rebuild())
-            folded = self._fold(db, plan)
-            db.execute("COMMIT")
-        except BaseException:
-            if not db.get_autocommit():
-                db.execute("ROLLBACK")
-            raise
-        return CatchUp(folded)
+            return False
+        finally:
+            db.set_busy_timeout(WRITER_WAIT_MS)
+        return True
 
-    def _only_marks(self, db: apsw.Connection, mark: Mark) -> bool:
-        """Whether nothing but time stamps changed. They are written down once they can be trusted, so that the next
+    def roll_back(self) -> None:
+        """End a transaction that failed. A file that does not even let us do that is closed, which ends it too."""
+        if self._db is not None and not self._db.get_autocommit():
+            try:
+                self._db.execute("ROLLBACK")
+            except apsw.Error:
+                self.close()
+
+    def _only_marks(self, db: apsw.Connection, raw: bytes, mark: Mark) -> bool:
+        """Whether nothing but the looks of files changed. They are written down once they can be trusted, so that the next
         look is a cheap one; a store that cannot be written now does without."""
         plan = reading.plan(self.home, mark, self._cursors)
         if plan.changes or plan.gone or plan.held:
             return False
-        trusted = plan.mark.root and all(one[0] for one in plan.mark.directories.values())
-        if trusted and plan.mark.dump() != mark.dump():
-            db.set_busy_timeout(0)
+        if plan.mark.holds and plan.mark.dump() != mark.dump():
             try:
-                db.execute("UPDATE meta SET value = ? WHERE key = 'mark'", (_dump(plan.mark.dump()),))
-            except (apsw.BusyError, *_NO_ROOM):
-                return True
+                self._write_marks(db, raw, plan)
+            except NO_ROOM:
+                self.roll_back()
         return True
 
-    def _mark(self, db: apsw.Connection) -> Mark:
+    def _write_marks(self, db: apsw.Connection, raw: bytes, plan: Plan) -> None:
+        """Unless the store has been written, or made anew, since `raw` was read: the plan says nothing of that store."""
+        if self._begin(db, wait=False):
+            if self._raw_mark(db) == raw:
+                self._restamp(db, plan)
+                db.execute("UPDATE meta SET value = ? WHERE key = 'mark'", (_dump(plan.mark.dump()),))
+            db.execute("COMMIT")
+
+    @staticmethod
+    def _restamp(db: apsw.Connection, plan: Plan) -> None:
+        db.executemany(
+            "UPDATE segments SET stamp = ? WHERE key = ?", [(cursor.stamp, cursor.key) for cursor in plan.restamped]
+        )
+
+    @staticmethod
+    def _raw_mark(db: apsw.Connection) -> bytes:
         raw = db.execute("SELECT value FROM meta WHERE key = 'mark'").get
-        return Mark.load(orjson.loads(raw))
+        if type(raw) is not bytes:
+            raise Damaged("the mark is not there")
+        return raw
 
     def _cursors(self, directory: str) -> dict[str, Cursor]:
         rows = self.db.execute(
-            "SELECT name, key, size, digest, lines, total, modified FROM segments WHERE directory = ?", (directory,)
+            "SELECT name, key, size, digest, lines, total, stamp FROM segments WHERE directory = ?", (directory,)
         )
         return {row[0]: Cursor(directory, *row) for row in rows}
 
     def _count_behind(self, mark: Mark) -> int:
         count = 0
         for change in reading.plan(self.home, mark, self._cursors).changes:
-            if change.load(hold_cut=True):
+            if change.load(lambda: True):
                 count += sum(1 for _, line in change.lines() if line.startswith(self.prefix))
         return count
 
@@ -300,13 +346,13 @@ class Store:
 
     def _fold_plan(self, db: apsw.Connection, plan: Plan) -> int:
         index = self.index()
-        hold = reading.git_is_working(self.home)
         largest, folded = self.largest_seen(), 0
         for cursor in plan.gone:
             index.drop(cursor)
+        self._restamp(db, plan)
         for change in plan.changes:
-            if not change.load(hold):
-                plan.mark.directories[change.cursor.directory] = [0, "", 0, 0]
+            if not change.load(lambda: reading.git_is_working(self.home)):
+                plan.mark.distrust(change.cursor.directory)
                 continue
             index.open(change)
             for number, (offset, line) in enumerate(change.lines(), change.first_line):
@@ -332,9 +378,9 @@ class Store:
         """Open a transaction in which the store is empty and its indexes are built afterwards. What it held is seen by
         others until the transaction is committed."""
         db = self.db
-        db.set_busy_timeout(WRITER_WAIT_MS)
         db.pragma("cache_size", -BULK_CACHE_KIB)
-        db.execute("BEGIN IMMEDIATE")
+        if db.get_autocommit():
+            self._begin(db, wait=True)
         index = self.index()
         later = [*index.INDEXES, *self.indexes()]  # the first also when there turns out to be nothing to fold
         for (name,) in db.execute("SELECT name FROM sqlite_master WHERE type = 'index' AND sql IS NOT NULL").fetchall():
@@ -363,15 +409,31 @@ class Store:
 
     # -- reading ------------------------------------------------------------------------------------------------------
 
+    def ask(self, question: Callable[[apsw.Connection], T]) -> T:
+        """The answer to a question to the open store. Where it shows that the file is damaged, the store is made again and
+        asked once more."""
+        try:
+            return question(self.db)
+        except SUSPECT as error:
+            if not self.db.get_autocommit():
+                raise
+            self._put_away(error)
+        self.catch_up()
+        return question(self.db)
+
     def largest_seen(self) -> str:
         """The largest `at` this store has met anywhere in the journal, or an empty string."""
-        seen = self.db.execute("SELECT value FROM meta WHERE key = 'seen'").get
+        seen = self.ask(lambda db: db.execute("SELECT value FROM meta WHERE key = 'seen'").get)
         return seen if isinstance(seen, str) else ""
 
     def state(self, entity: str) -> State | None:
         """The state of an entity (`type/id`); None where nothing is known of it."""
-        raw = self.db.execute("SELECT state FROM entities WHERE entity = ?", (entity,)).get
-        return None if raw is None else orjson.loads(raw)
+
+        def question(db: apsw.Connection) -> State | None:
+            raw = db.execute("SELECT state FROM entities WHERE entity = ?", (entity,)).get
+            return None if raw is None else orjson.loads(raw)
+
+        return self.ask(question)
 
     def heads(self, entity: str) -> dict[str, list[str]]:
         """The heads of an entity's registers: what an event that is written now sees."""
@@ -379,28 +441,38 @@ class Store:
 
     def states(self) -> Iterator[tuple[str, bytes]]:
         """Every entity with its state as canonical JSON, in order."""
-        yield from self.db.execute("SELECT entity, state FROM entities ORDER BY entity")
+        last = ""
+        while rows := self.query("SELECT entity, state FROM entities WHERE entity > ? ORDER BY entity LIMIT 5000", (last,)):
+            yield from rows  # type: ignore[misc]
+            last = rows[-1][0]
 
     def events_of(self, entity: str) -> list[Event]:
         """The events of an entity in order, each once."""
-        return list(Index(self.db, self.projection).events_of(entity))
+        return self.ask(lambda db: list(Index(db, self.projection).events_of(entity)))
 
     def conflicted(self) -> list[tuple[str, str]]:
         """(entity, register) of every conflict."""
-        found = self.db.execute("SELECT id, register FROM conflicts ORDER BY id, register").fetchall()
+        found = self.query("SELECT id, register FROM conflicts ORDER BY id, register")
         return [(f"{self.family}/{entity}", name) for entity, name in found]
 
     def conflicts_of(self, id_: str) -> list[str]:
         """The registers of one entity (its 12 characters) that are in conflict."""
-        return [row[0] for row in self.db.execute("SELECT register FROM conflicts WHERE id = ? ORDER BY register", (id_,))]
+        return [row[0] for row in self.query("SELECT register FROM conflicts WHERE id = ? ORDER BY register", (id_,))]
 
     def query(self, sql: str, bindings: tuple[Any, ...] = ()) -> list[tuple[Any, ...]]:
         """Rows of the readable tables."""
-        return self.db.execute(sql, bindings).fetchall()
+        return self.ask(lambda db: db.execute(sql, bindings).fetchall())
 
     def gone(self) -> list[tuple[str, bytes]]:
         """(id, line) of events that were folded once and stand in no file any more."""
-        return self.db.execute("SELECT id, line FROM gone ORDER BY id").fetchall()
+        return [(row[0], row[1]) for row in self.query("SELECT id, line FROM gone ORDER BY id")]
+
+
+def _mark(raw: bytes) -> Mark:
+    try:
+        return Mark.load(orjson.loads(raw))
+    except ValueError as error:
+        raise Damaged("the mark cannot be read") from error
 
 
 def _dump(value: Any) -> bytes:

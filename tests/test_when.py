@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import json
+import re
 import subprocess
 import sys
 import time
 from datetime import UTC, datetime, timedelta
+from pathlib import Path
 from zoneinfo import ZoneInfo
 
 import pytest
@@ -446,6 +448,23 @@ def test_a_phrase_is_refused_with_the_reason_and_examples(phrase: str, error: st
     assert raised.value.hint
 
 
+def test_the_phrases_of_the_documentation_mean_what_it_says() -> None:
+    page = (Path(__file__).parent.parent / "docs" / "how-to" / "reminders.md").read_text(encoding="utf-8")
+    times, repetitions, refused = (
+        re.findall(r"^\| `([^`]+)` \|(.*)", part, re.MULTILINE) for part in page.split("\n## ")[1:4]
+    )
+    assert (len(times), len(repetitions), len(refused)) == (26, 14, 7)
+    for phrase, meaning in times + repetitions:
+        also = re.findall(r"`([^`]+)`", meaning)
+        for one in [phrase, *(text for text in also if text not in {"UTC", "+01:00"})]:
+            assert (parse_when(one, *BERLIN).rule is None) == ((phrase, meaning) in times), one
+    for phrase, meaning in refused:
+        with pytest.raises(MaitError):
+            parse_when(phrase, *BERLIN)
+        for one in re.findall(r"`([^`]+)`", meaning):
+            assert one == "CET" or parse_when(one, *BERLIN)
+
+
 def test_nothing_is_no_time() -> None:
     for text in ("", "   ", "\n\t"):
         with pytest.raises(BadInput, match="no time was given"):
@@ -567,6 +586,14 @@ def test_a_repetition_keeps_step_with_its_start() -> None:
         "interval": 1,
         "monthdays": [31],
     }
+
+
+def test_a_start_long_ago_is_not_gone_through_step_by_step() -> None:
+    began = time.monotonic()
+    for _ in range(20):
+        assert parse_when("every minute starting 1990-01-01", *BERLIN).due == "2026-11-30T10:01"
+        assert parse_when("every day starting 1990-01-01", *BERLIN).due == "2026-12-01T09:00"
+    assert time.monotonic() - began < 2
 
 
 def test_snoozing_takes_lengths_and_times_but_no_repetition() -> None:

@@ -219,6 +219,20 @@ def test_past_is_past_whether_the_zone_was_looked_up_or_not(now: datetime, zone:
     assert is_past(text, zone, now.replace(tzinfo=UTC)) == (to_utc(text, zone) <= now.replace(tzinfo=UTC))
 
 
+@pytest.mark.parametrize(
+    ("text", "zone", "now", "past"),
+    [
+        ("2026-12-01T23:00", "Pacific/Kiritimati", "2026-12-01T09:00", True),  # 14 hours ahead of UTC
+        ("2026-12-01T23:01", "Pacific/Kiritimati", "2026-12-01T09:00", False),
+        ("2026-12-01T00:00", "Etc/GMT+12", "2026-12-01T11:59", False),
+        ("2011-12-30T09:00", "Pacific/Apia", "2011-12-30T18:59", False),  # a day that was left out comes a day later
+        ("2011-12-30T09:00", "Pacific/Apia", "2011-12-30T19:00", True),
+    ],
+)
+def test_the_farthest_zones_are_judged_by_their_clocks(text: str, zone: str, now: str, past: bool) -> None:
+    assert is_past(text, zone, datetime.fromisoformat(now + "+00:00")) is past
+
+
 def test_an_unreadable_time_is_due() -> None:
     assert is_past("soon", "UTC", NOW)
 

@@ -77,7 +77,9 @@ def pick(ws: Workspace, out: Output, id: str, field_and_number: tuple[str, ...],
     found = conflicts.of(ws, id, field)
     if len(found) > 1:
         names = [conflict.field for conflict in found]
-        raise Ambiguous(f"{id} is in conflict over {', '.join(names)}", names, "name the field: conflicts pick ID FIELD NUMBER")
+        raise Ambiguous(
+            f"{id} is in conflict over {', '.join(names)}", names, "name the field: conflicts pick ID FIELD NUMBER"
+        )
     conflict = found[0]
     number = _side(conflict, field_and_number[-1], value)
     conflicts.pick(ws, conflict, number)
@@ -108,7 +110,11 @@ def _print(out: Output, conflict: Conflict) -> None:
     out.line(f"  {conflict.field}:")
     for number, side in enumerate(conflict.sides, 1):
         value = _deletion(side.value) if conflict.field == "deleted" else lookup.words(side.value)
-        who = f"{side.event.actor} on {side.machine or side.event.replica}, {local(side.event.shown)}" if side.event else "unknown"
+        who = (
+            f"{side.event.actor} on {side.machine or side.event.replica}, {local(side.event.shown)}"
+            if side.event
+            else "unknown"
+        )
         mark = "  ← shown meanwhile" if side.stands else ""
         if "\n" in value or len(value) > 60:
             out.line(f"    {number}  {who}{mark}")

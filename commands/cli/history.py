@@ -31,18 +31,26 @@ def history(ws: Workspace, out: Output, id: str) -> None:
         out.data([step.json() for step in steps])
         return
     state = store.state(entity)
-    out.line(out.style(f"{entity.partition('/')[0]} {lookup.short(store, entity, state)}", "bold"), "  ", lookup.title(state))
+    out.line(
+        out.style(f"{entity.partition('/')[0]} {lookup.short(store, entity, state)}", "bold"), "  ", lookup.title(state)
+    )
     for step in steps:
         event = step.event
         where = step.label or event.replica
         undone = f"  takes back {event.undoes[:8]}" if event.undoes else ""
         out.line(
-            out.style(event.id[:8], "yellow"), "  ", local(event.shown, seconds=True), "  ", f"{event.actor} on {where}  {event.kind}{undone}"
+            out.style(event.id[:8], "yellow"),
+            "  ",
+            local(event.shown, seconds=True),
+            "  ",
+            f"{event.actor} on {where}  {event.kind}{undone}",
         )
         for name, before, after in step.changes:
             _change(out, lookup.shown_register(name), lookup.words(before), lookup.words(after))
         if event.kind.endswith("commented") or event.kind.endswith("referenced"):
-            out.block(str(event.data.get("body") or f"{event.data.get('label')}: {event.data.get('value')}"), indent="      ")
+            out.block(
+                str(event.data.get("body") or f"{event.data.get('label')}: {event.data.get('value')}"), indent="      "
+            )
 
 
 def _change(out: Output, field: str, before: str, after: str) -> None:
@@ -58,7 +66,9 @@ def _change(out: Output, field: str, before: str, after: str) -> None:
 
 
 @command("log")
-@option("--limit", "-n", type=click.IntRange(1, 1_000_000), default=50, show_default=True, help="How many events to show.")
+@option(
+    "--limit", "-n", type=click.IntRange(1, 1_000_000), default=50, show_default=True, help="How many events to show."
+)
 @option("--follow", "-f", is_flag=True, help="Go on, and show events as they arrive.")
 @pass_workspace
 def log(ws: Workspace, out: Output, limit: int, follow: bool) -> None:
@@ -73,7 +83,7 @@ def log(ws: Workspace, out: Output, limit: int, follow: bool) -> None:
         out.data([logic.event_json(event, label) for event, label in shown])
         return
     if not shown and not follow:
-        out.note("nothing has happened here yet; try: mait-code inbox add \"a thought\"")
+        out.note('nothing has happened here yet; try: mait-code inbox add "a thought"')
     for event, label in shown:
         _event_line(out, event, label)
     if follow:
@@ -123,7 +133,12 @@ def undo(ws: Workspace, out: Output, what: str | None) -> None:
     if out.json:
         out.data(
             [
-                {"tx": one.tx, "undo": one.events[0].tx, "things": one.things, "events": [event.id for event in one.events]}
+                {
+                    "tx": one.tx,
+                    "undo": one.events[0].tx,
+                    "things": one.things,
+                    "events": [event.id for event in one.events],
+                }
                 for one in undone
             ]
         )

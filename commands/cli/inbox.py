@@ -96,17 +96,22 @@ def _rows(ws: Workspace, out: Output, items: list[Item]) -> None:
     names = short_names({item.project for item in items if item.project})
     widest = max(len(item.short) for item in items)
     for item in items:
-        ending = f" -> {_became(ws, item)}" if item.outcome else ""
+        short, captured = f"{item.short:<{widest}}  ", local_time(item.created_at)
+        project = f" [{names[item.project]}]" if item.project else ""
+        marks = f" -> {_became(ws, item)}" if item.outcome else ""
+        if item.newer:
+            marks += " (written by a newer version)"
+        if item.conflicts:
+            marks += f" !conflict: {', '.join(item.conflicts)}"
+        if not out.colour:
+            out.line(f"{short}{captured}  {item.body}{project}{marks}")
+            continue
         out.line(
-            out.style(f"{item.short:<{widest}}", "bold"),
-            "  ",
-            out.style(local_time(item.created_at), "dim"),
-            "  ",
-            item.body,
-            out.style(f" [{names[item.project]}]" if item.project else "", "dim"),
-            out.style(ending, "cyan"),
-            out.style(" (written by a newer version)" if item.newer else "", "yellow"),
-            out.style(f" !conflict: {', '.join(item.conflicts)}" if item.conflicts else "", "yellow"),
+            out.style(short, "bold"),
+            out.style(captured, "dim"),
+            f"  {item.body}",
+            out.style(project, "dim"),
+            out.style(marks, "yellow" if item.conflicts or item.newer else "cyan"),
         )
 
 

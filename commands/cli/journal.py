@@ -41,14 +41,20 @@ def verify(ws: Workspace, out: Output) -> int:
         )
         return found.exit_code
     out.line(f"{found.events} events")
-    for what, rows in (("bad line", found.bad), ("newer than this program", found.newer), ("odd, but read", found.notes)):
+    for what, rows in (
+        ("bad line", found.bad),
+        ("newer than this program", found.newer),
+        ("odd, but read", found.notes),
+    ):
         for file, line, reason in rows:
             out.line(f"{what}: journal/{file}:{line}: {reason}")
     for gap in found.gaps:
         span = str(gap.first) if gap.first == gap.last else f"{gap.first} to {gap.last}"
         out.line(f"missing: events {span} of replica {gap.replica}")
     if found.gone:
-        out.line(f"missing: {found.gone} events that were here and are in no file now; `doctor --fix` writes them again")
+        out.line(
+            f"missing: {found.gone} events that were here and are in no file now; `doctor --fix` writes them again"
+        )
     for name in found.differing:
         out.line(f"differs: {name} is not what the journal says; `rebuild {name}` makes it again")
     if found.exit_code == 0:

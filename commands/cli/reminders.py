@@ -44,7 +44,7 @@ def _list(ws: Workspace, out: Output, every: bool) -> None:
         out.data([one.json() for one in found])
         return
     if not found:
-        out.line("No reminders. Set one: mait-code reminders set \"friday EOD\" \"send the report\"")
+        out.line('No reminders. Set one: mait-code reminders set "friday EOD" "send the report"')
         return
     for status, heading, colour in _HEADINGS:
         rows = [one for one in found if one.status == status]

@@ -15,7 +15,9 @@ _NAMED = 5
 
 
 @command("init")
-@option("--remote", metavar="URL", help="Where the machines exchange: any git remote, empty or filled by another machine.")
+@option(
+    "--remote", metavar="URL", help="Where the machines exchange: any git remote, empty or filled by another machine."
+)
 @option("--label", metavar="NAME", help="What to call this machine; its host name otherwise.")
 @pass_workspace
 def init(ws: Workspace, out: Output, remote: str | None, label: str | None) -> None:

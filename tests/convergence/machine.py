@@ -8,6 +8,7 @@ import shutil
 from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
+from convergence.model import read
 from mait_code.journal import replica, segments
 from mait_code.journal.home import Home
 from mait_code.journal.journal import Journal
@@ -104,13 +105,13 @@ class Machine:
         os.replace(path + ".tmp", path)
 
     def ids_on_disk(self) -> set[str]:
-        """Ids of events in the journal or waiting in the spool."""
-        found = {id_ for content in self.files().values() for id_ in _ID.findall(content)}
+        """Ids of whole events in the journal or waiting in the spool."""
+        found = {fact.id for fact in map(read, self.lines()) if fact}
         spool = self.home.in_state("spool")
         for name in os.listdir(spool) if os.path.isdir(spool) else ():
             with open(os.path.join(spool, name), "rb") as file:
-                found.update(_ID.findall(file.read()))
-        return {id_.decode() for id_ in found}
+                found.update(id_.decode() for id_ in _ID.findall(file.read()))
+        return found
 
     def own_segment(self) -> str:
         """The path of the segment this machine last wrote, or an empty string."""

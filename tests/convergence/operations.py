@@ -325,28 +325,23 @@ def label(turn: Turn) -> None:
 @operation("pick", "card", "inbox", "reminder", "journal")
 def pick(turn: Turn) -> None:
     """Settle a conflict, by one of its values or by keeping the entity deleted."""
-    found = [(store, *one) for store in turn.writer.stores.values() for one in turn.machine.store(_family(store)).conflicted()]
+    stores = [turn.machine.store(family) for family in STORES["pick"]]
+    found = [(store, *one) for store in stores for one in store.conflicted()]
     if not found:
         return
     store, entity, name = found[turn.pick % len(found)]
-    projection = turn.machine.store(_family(store)).projection
-    state = turn.machine.store(_family(store)).state(entity)
+    state = store.state(entity)
     assert state is not None
     heads = state["r"][name]
-    value = heads[turn.value % len(heads)][1]
-    kind, data = projection.inverse(name, value, heads[0][0], state)
+    kind, data = store.projection.inverse(name, heads[turn.value % len(heads)][1], heads[0][0], state)
     turn.append(kind, entity, **data)
-
-
-def _family(store: Any) -> str:
-    return {"replica": "journal"}.get(store.family, store.family)
 
 
 @operation("undo", "card", "inbox", "reminder")
 def undo(turn: Turn) -> None:
     """Take back the last event of this machine that is still a head, seeing only its own heads."""
     for event in reversed(turn.machine.written[-6:]):
-        store = turn.machine.store(_family_of(event))
+        store = turn.machine.store(event.kind.partition(".")[0])
         state = store.state(event.entity)
         if state is None or event.declared.creates or event.kind.startswith("journal."):
             continue
@@ -362,7 +357,3 @@ def undo(turn: Turn) -> None:
             turn.writer.undoes = event.tx
             turn.writer.append(kind, event.entity, sees=sees, **data)
             return
-
-
-def _family_of(event: Event) -> str:
-    return event.kind.partition(".")[0]

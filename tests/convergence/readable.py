@@ -19,11 +19,11 @@ QUESTIONS = {
         "references": "SELECT card_id, id, label, value FROM card_references ORDER BY card_id, id",
     },
     "inbox": {
-        "open": "SELECT id, body, project FROM inbox_items ORDER BY id",
-        "done": "SELECT id, body, project, outcome, ref FROM inbox_done ORDER BY id",
+        "open": "SELECT id, body, project, newer FROM inbox_items ORDER BY id",
+        "done": "SELECT id, body, project, outcome, ref, newer FROM inbox_done ORDER BY id",
     },
     "reminder": {
-        "reminders": "SELECT id, what, due, zone, project, dismissed, newer FROM reminders ORDER BY id",
+        "reminders": "SELECT id, what, due_local, zone, project, dismissed, newer FROM reminders ORDER BY id",
     },
     "journal": {},
 }
@@ -47,7 +47,7 @@ def _card(rows: Rows, id_: str, card: Entity) -> None:
     told = [value("title") or "", value("description"), value("acceptance_criteria"), column, value("priority") or "medium"]
     rows["cards"].append(
         (id_, value("number"), value("project"), *told, value("completion_summary"), completed_at, session)
-        + (value("origin"), int(len(card.facts) > len(card.understood)))
+        + (value("origin"), _newer(card))
     )
     for register in card.registers:
         sort, _, rest = register.partition(":")
@@ -81,19 +81,23 @@ def _story(card: Entity) -> tuple[str, str | None, bool]:
     return column, completed_at, is_bound
 
 
+def _newer(entity: Entity) -> int:
+    """Whether something was said of it that only a newer program understands."""
+    return int(len(entity.facts) > len(entity.understood))
+
+
 def _thought(rows: Rows, id_: str, thought: Entity) -> None:
     done = thought.value("done")
     told = (id_, thought.value("body") or "", thought.value("project"))
     if done:
-        rows["done"].append((*told, done["outcome"], done.get("ref")))
+        rows["done"].append((*told, done["outcome"], done.get("ref"), _newer(thought)))
     else:
-        rows["open"].append(told)
+        rows["open"].append((*told, _newer(thought)))
 
 
 def _reminder(rows: Rows, id_: str, reminder: Entity) -> None:
     when = reminder.value("when") or {"due": "1970-01-01T00:00", "zone": "UTC"}
     said = [fact.writes[name] for name in [f"occurrence:{when['due']}"] for fact in reminder.heads(name)]
     dismissed = when.get("rule") is None and {"dismissed": True} in said
-    newer = int(len(reminder.facts) > len(reminder.understood))
     told = (reminder.value("what") or "", when["due"], when["zone"], reminder.value("project"))
-    rows["reminders"].append((id_, *told, int(dismissed), newer))
+    rows["reminders"].append((id_, *told, int(dismissed), _newer(reminder)))

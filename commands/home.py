@@ -1,0 +1,68 @@
+"""Home: how things stand, in a few numbers. It asks the stores only, and no time zone unless something is overdue."""
+
+from __future__ import annotations
+
+from mait_code.commands import board, reminders
+from mait_code.projections import board_queries, inbox_queries
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from datetime import datetime
+    from typing import Any
+
+    from mait_code.commands.reminders import Reminder
+    from mait_code.commands.workspace import Workspace
+
+#: Columns in which nothing waits for anybody.
+_SETTLED = ("done", "archived")
+
+
+class Summary:
+    """How things stand. `columns` counts the live columns of `project` (None: of every card, where `every` is set).
+
+    `elsewhere` counts live cards of other projects; `conflicts` open conflicts of all kinds of things.
+    """
+
+    __slots__ = ("columns", "conflicts", "elsewhere", "every", "overdue", "project", "upcoming", "waiting")
+
+    def __init__(self) -> None:
+        self.project: str | None = None
+        self.every = False
+        self.columns: dict[str, int] = {}
+        self.elsewhere = 0
+        self.overdue: list[Reminder] = []
+        self.upcoming = 0
+        self.waiting = 0
+        self.conflicts = 0
+
+    def json(self) -> dict[str, Any]:
+        """The summary as `--json` prints it."""
+        return {
+            "board": {"project": self.project, "counts": self.columns, "elsewhere": self.elsewhere},
+            "reminders": {"overdue": [one.json() for one in self.overdue], "upcoming": self.upcoming},
+            "inbox": {"waiting": self.waiting},
+            "conflicts": self.conflicts,
+        }
+
+
+def summary(ws: Workspace, now: datetime) -> Summary:
+    """How things stand at `now` (aware): the board of this directory's project, reminders, inbox, conflicts."""
+    found = Summary()
+    _count_cards(ws, found)
+    found.overdue = reminders.overdue(ws, now)
+    found.upcoming = reminders.count(ws) - len(found.overdue)
+    found.waiting = inbox_queries.count(ws.inbox)
+    found.conflicts = sum(len(store.conflicted()) for store in (ws.board, ws.inbox, ws.reminders))
+    return found
+
+
+def _count_cards(ws: Workspace, found: Summary) -> None:
+    chosen = board.scope(ws.board)
+    found.project, found.every = chosen.project, chosen.every
+    found.columns = _live(board_queries.counts(ws.board, *chosen.condition()))
+    if not chosen.every:
+        found.elsewhere = sum(_live(board_queries.counts(ws.board)).values()) - sum(found.columns.values())
+
+
+def _live(counts: dict[str, int]) -> dict[str, int]:
+    return {column: count for column, count in counts.items() if column not in _SETTLED}

@@ -1,0 +1,163 @@
+"""The file behind a store: opening it, and putting a damaged one out of the way so that it is made again.
+
+Several processes may find the same file damaged at once, while others open it. Opening shares a lock, putting away excludes:
+nobody ever has the main file of one store and the write-ahead log of the next.
+"""
+
+from __future__ import annotations
+
+import errno
+import fcntl
+import os
+import stat
+import time
+from contextlib import contextmanager
+
+import apsw
+import orjson
+
+from mait_code.journal.home import PRIVATE_FILE
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+WRITER_WAIT_MS = 5000
+#: Pages in the write-ahead log before a commit folds it back into the file.
+CHECKPOINT_PAGES = 100
+#: Putting a file away takes a moment; nobody waits longer than this for a process that was stopped while doing it.
+_LOCK_WAIT = 1.0
+
+
+_NO_LOCK = frozenset(
+    {errno.EROFS, errno.EACCES, errno.EPERM, errno.ENOSPC, errno.EDQUOT, errno.EISDIR, errno.ENOLCK, errno.ENOTSUP}
+)
+
+
+class Damaged(Exception):
+    """A store's file is sound SQLite, and does not hold what a store holds."""
+
+
+#: What SQLite says of a file that is no sound database any more, and what we say of its contents.
+LOST = (apsw.CorruptError, apsw.NotADBError, apsw.FormatError, Damaged)
+NO_ROOM = (apsw.FullError, apsw.IOError, apsw.ReadOnlyError, apsw.CantOpenError, apsw.PermissionsError)
+BUSY = (apsw.BusyError, apsw.ProtocolError)
+#: Everything that may mean damage; `is_damage` tells.
+SUSPECT = (*LOST, apsw.SQLError, orjson.JSONDecodeError)
+#: Our own SQL is right, so a file where it does not fit is not ours, or somebody has been at it.
+_MISFITS = ("no such table", "no such column", "no such index", "table ", "index ", "view ")
+
+
+def is_damage(error: BaseException) -> bool:
+    """Whether an error means that the store must be made again."""
+    return not isinstance(error, apsw.SQLError) or str(error).startswith(_MISFITS)
+
+
+def connect(path: str) -> tuple[apsw.Connection, int]:
+    """Open a store's file, made where it is missing. Returns it with the inode that was opened.
+
+    Raises one of LOST, NO_ROOM and BUSY, or OSError.
+    """
+    with _lock(path, fcntl.LOCK_SH):
+        inode = _make(path)
+        db = apsw.Connection(path)
+        try:
+            db.set_busy_timeout(WRITER_WAIT_MS)
+            # The write-ahead log is not folded back at every close: a command must not wait for a disk.
+            db.config(apsw.SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, 1)
+            # The first reading opens the write-ahead log beside the file, so both are of one store.
+            if db.pragma("journal_mode") != "wal":
+                db.pragma("journal_mode", "wal")
+            db.pragma("user_version")
+            db.pragma("synchronous", "normal")
+            db.pragma("wal_autocheckpoint", CHECKPOINT_PAGES)
+        except apsw.CantOpenError as error:
+            db.close()
+            if any(_is_in_the_way(path + ending) for ending in ("-wal", "-shm")):
+                raise Damaged(f"something stands where the log of {path} belongs") from error
+            raise
+        except BaseException:
+            db.close()
+            raise
+    return db, inode
+
+
+def in_memory() -> apsw.Connection:
+    """A store without a file."""
+    return apsw.Connection(":memory:")
+
+
+def _make(path: str) -> int:
+    """Make an empty file, private to the user, where there is none. Returns its inode."""
+    try:
+        handle = os.open(path, os.O_CREAT | os.O_EXCL | os.O_RDWR | os.O_CLOEXEC, PRIVATE_FILE)
+    except FileExistsError:
+        if _is_in_the_way(path):
+            raise Damaged(f"{path} is no file") from None
+        return os.stat(path).st_ino
+    try:
+        return os.fstat(handle).st_ino
+    finally:
+        os.close(handle)
+
+
+def _is_in_the_way(path: str) -> bool:
+    """Whether something that is no file has the name of one: a directory, a pipe, a link to nowhere."""
+    try:
+        return not stat.S_ISREG(os.stat(path).st_mode)
+    except FileNotFoundError:
+        return os.path.islink(path)
+
+
+def set_aside(path: str, inode: int) -> None:
+    """Move a damaged file away, never deleting it unseen, with the write-ahead log that belongs to it.
+
+    `inode` is the file that was found damaged; where another process has put it away already, its successor stays.
+    """
+    with _lock(path, fcntl.LOCK_EX):
+        try:
+            present = os.stat(path, follow_symlinks=not os.path.islink(path)).st_ino
+        except FileNotFoundError:
+            present = 0
+        if inode and present and present != inode:
+            return
+        for ending in ("-wal", "-shm"):
+            if os.path.isdir(path + ending):
+                os.replace(path + ending, _free_name(path + ending))
+            elif os.path.lexists(path + ending):
+                os.unlink(path + ending)
+        if present:
+            os.replace(path, _free_name(path))
+
+
+def _free_name(path: str) -> str:
+    """The last damaged file is kept under one name; what stands there and is no file is left alone."""
+    name = f"{path}.damaged"
+    return f"{path}.{time.time_ns()}.damaged" if os.path.lexists(name) and not os.path.isfile(name) else name
+
+
+@contextmanager
+def _lock(path: str, how: int) -> Iterator[None]:
+    """Hold the lock that keeps opening and putting away apart. Where the disk refuses it, nothing can be put away either."""
+    handle = -1
+    try:
+        handle = os.open(os.path.join(os.path.dirname(path), "stores.lock"), os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, PRIVATE_FILE)
+        _take(handle, how)
+    except OSError as error:
+        if error.errno not in _NO_LOCK:
+            raise
+    try:
+        yield
+    finally:
+        if handle >= 0:
+            os.close(handle)
+
+
+def _take(handle: int, how: int) -> None:
+    deadline = time.monotonic() + _LOCK_WAIT
+    while time.monotonic() < deadline:
+        try:
+            fcntl.flock(handle, how | fcntl.LOCK_NB)
+            return
+        except BlockingIOError:
+            time.sleep(0.002)
