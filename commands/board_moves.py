@@ -37,7 +37,7 @@ def _enter(ws: Workspace, writer: Writer, card: Card, column: str, session: Sess
         if session is not None:
             _hold(ws, writer, card, session)
     elif card.status == "in_progress":
-        board_sessions.forget(ws, card.id)
+        board_sessions.forget(ws, card.id, card.bound_session)
     return True
 
 
@@ -191,7 +191,7 @@ def unbind(ws: Workspace, text: str, project: str | None = None) -> Card:
             notes.append(f"{card.short} is bound to no session; nothing changed")
         else:
             writer.append("card.unbound", card.entity)
-            board_sessions.forget(ws, card.id)
+            board_sessions.forget(ws, card.id, card.bound_session)
     return afterwards(ws, card.entity, notes)
 
 
@@ -201,6 +201,6 @@ def remove(ws: Workspace, text: str, project: str | None = None) -> Card:
     with ws.journal.writing(store) as writer:
         card = find(store, text, project)
         writer.append("card.deleted", card.entity)
-        board_sessions.forget(ws, card.id)
+        board_sessions.forget(ws, card.id, card.bound_session)
     ws.refreshed("board")
     return card

@@ -2,7 +2,7 @@
 
 The session's id is in the event (`card.bound`) and travels. The process id means something on one machine only, so it
 stays in the state directory: one small file per card that a session here has bound. From these files a session also
-learns that its claim was lost to another machine.
+learns that its claim was lost.
 """
 
 from __future__ import annotations
@@ -14,6 +14,7 @@ import orjson
 from mait_code.commands.workspace import SESSION_VARIABLE
 from mait_code.journal.errors import BadInput, Refused
 from mait_code.journal.home import PRIVATE_DIRECTORY, PRIVATE_FILE
+from mait_code.journal.sha import hex_prefix
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -84,27 +85,49 @@ def record(ws: Workspace, card_id: str, session: Session) -> None:
     try:
         if not os.path.isdir(directory):
             os.mkdir(directory, PRIVATE_DIRECTORY)
+        _forget_ended(directory, card_id)
         flags = os.O_WRONLY | os.O_CREAT | os.O_TRUNC | os.O_CLOEXEC
-        handle = os.open(os.path.join(directory, card_id), flags, PRIVATE_FILE)
+        handle = os.open(os.path.join(directory, _file(card_id, session.id)), flags, PRIVATE_FILE)
         try:
             os.write(handle, orjson.dumps(content))
         finally:
             os.close(handle)
     except OSError:
-        forget(ws, card_id)
+        forget(ws, card_id, session.id)
 
 
-def forget(ws: Workspace, card_id: str) -> None:
-    """The session has released the card, or has been told that it lost it."""
+def forget(ws: Workspace, card_id: str, session_id: str | None) -> None:
+    """A session has released the card, or has been told that it lost it."""
+    if session_id is None:
+        return
     try:
-        os.unlink(os.path.join(ws.home.in_state(_DIRECTORY), card_id))
+        os.unlink(os.path.join(ws.home.in_state(_DIRECTORY), _file(card_id, session_id)))
     except OSError:
         return
 
 
-def _recorded(ws: Workspace, card_id: str) -> dict[str, Any] | None:
+def _file(card_id: str, session_id: str) -> str:
+    """Card and session: one that lost its claim keeps its file until it has been told."""
+    return f"{card_id}.{hex_prefix(session_id.encode())}"
+
+
+def _forget_ended(directory: str, card_id: str) -> None:
+    """Nobody can tell a session that has ended: what it held of a card is forgotten when the card is bound anew."""
+    for name in os.listdir(directory):
+        if name.startswith(card_id + "."):
+            content = _read(os.path.join(directory, name))
+            if content is None or _running(content) is False:
+                os.unlink(os.path.join(directory, name))
+
+
+def _recorded(ws: Workspace, card_id: str, session_id: str) -> dict[str, Any] | None:
+    content = _read(os.path.join(ws.home.in_state(_DIRECTORY), _file(card_id, session_id)))
+    return content if content is not None and content["session"] == session_id else None
+
+
+def _read(path: str) -> dict[str, Any] | None:
     try:
-        with open(os.path.join(ws.home.in_state(_DIRECTORY), card_id), "rb") as file:
+        with open(path, "rb") as file:
             content = orjson.loads(file.read(4096))
     except (OSError, orjson.JSONDecodeError):
         return None
@@ -144,13 +167,12 @@ def binding(ws: Workspace, card: Card) -> dict[str, Any] | None:
     """Who holds a card: session, replica, and its process and whether that runs, where this machine knows."""
     if card.bound_session is None:
         return None
-    content = _recorded(ws, card.id)
-    known = content is not None and content["session"] == card.bound_session
+    content = _recorded(ws, card.id, card.bound_session)
     return {
         "session": card.bound_session,
         "replica": card.bound_replica,
-        "pid": (content["pid"] or None) if known and content is not None else None,
-        "running": _running(content) if known and content is not None else None,
+        "pid": None if content is None else content["pid"] or None,
+        "running": None if content is None else _running(content),
         "mine": card.bound_session == ws.session,
     }
 
@@ -178,12 +200,8 @@ def lost_claims(ws: Workspace) -> list[str]:
         names = os.listdir(ws.home.in_state(_DIRECTORY))
     except OSError:
         return []
-    told = []
-    for name in sorted(names):
-        content = _recorded(ws, name)
-        if content is not None and content["session"] == ws.session:
-            told += _lost(ws, name)
-    return told
+    ours = "." + hex_prefix(ws.session.encode())
+    return [told for name in sorted(names) if name.endswith(ours) for told in _lost(ws, name.removesuffix(ours))]
 
 
 def _lost(ws: Workspace, card_id: str) -> list[str]:
@@ -192,7 +210,7 @@ def _lost(ws: Workspace, card_id: str) -> list[str]:
     card = one(ws.board, f"card/{card_id}")
     if card is not None and card.bound_session == ws.session:
         return []
-    forget(ws, card_id)
+    forget(ws, card_id, ws.session)
     if card is None or card.status != "in_progress":
         return []
     title = card.title if len(card.title) <= 60 else card.title[:59] + "…"

@@ -107,7 +107,8 @@ def test_no_action_writes_more_than_one_transaction(cli: Cli, home: Path) -> Non
 # -- text -----------------------------------------------------------------------------------------------------------------
 
 TEXTS = [
-    "naïve café", "漢字かな", "👩‍👩‍👧‍👦 🎉", "שלום עולם", "\u202eevil\u202c", "a\x1b[31mred\x1b[0m", "tab\there",
+    "naïve café",
+    "漢字かな", "👩‍👩‍👧‍👦 🎉", "שלום עולם", "\u202eevil\u202c", "a\x1b[31mred\x1b[0m", "tab\there",
     "-dash", "'quotes\" and \\", "e\u0301", "x" * 10_000,
 ]  # fmt: skip
 
@@ -129,7 +130,7 @@ def test_a_title_is_one_line_and_a_body_keeps_its_own(cli: Cli) -> None:
 
 
 def test_a_description_can_come_from_stdin_whole(program: Cli) -> None:
-    result = program("board", "add", "x", "--description", "-", "--json", input="zeile\n\0ende".encode())
+    result = program("board", "add", "x", "--description", "-", "--json", input=b"zeile\n\0ende")
     assert result.code == 0
     assert orjson.loads(result.out)["description"] == "zeile\n\N{REPLACEMENT CHARACTER}ende"
     assert b"cannot be stored" in result.err

@@ -206,16 +206,40 @@ def _replica_of(machine_name: str) -> str:
     raise AssertionError(f"{machine_name} has no identity")
 
 
-def test_the_inbox_tells_of_a_lost_claim_too(cli: Cli, session: Callable[..., None]) -> None:
+def test_a_card_taken_over_is_told_to_the_session_that_had_it_by_any_command(
+    cli: Cli, session: Callable[..., None], home: Path
+) -> None:
     done(cli, "add", "a")
-    session("s-1", 999_999)
+    session("s-1", os.getpid())
+    done(cli, "next", "--claim")
+    session("s-2", os.getppid())
+    done(cli, "unbind", "1")
+    session("s-1", os.getpid())
+    assert "held" not in cli("board", "list").err
+    done(cli, "bind", "1")
+    # Process 999999 is not running, so the card may be taken from it.
+    done(cli, "move", "1", "backlog")
+    done(cli, "move", "1", "in_progress", "--session", "s-3", "--pid", "999999")
+    session("s-2", os.getppid())
+    done(cli, "bind", "1")
+    session("s-3", 999_999)
+    assert "held" not in cli("inbox", "count").err  # its process had ended when the card was bound anew
+    assert len(list((home / "state").glob("mait-code/*/bindings/*"))) == 1
+
+
+def test_a_session_without_a_known_process_is_told_when_another_takes_its_card(
+    cli: Cli, session: Callable[..., None]
+) -> None:
+    done(cli, "add", "a")
+    session("s-1")
     done(cli, "next", "--claim")
     session("s-2", os.getpid())
-    done(cli, "bind", "1")
-    done(cli, "add", "b")
-    session("s-1", 999_999)
-    # The file of the card names the session that took it, so the loser learns of it only through its own claim.
-    assert cli("inbox", "count").out == "0\n"
+    assert "taken over from s-1" in cli("board", "bind", "1").err
+    session("s-1")
+    told = cli("inbox", "count")
+    assert (told.code, told.out) == (0, "0\n")
+    assert "held by another session now (s-2 on " in told.err
+    assert cli("inbox", "count").err == ""
 
 
 def test_two_columns_on_two_machines_are_marked_and_settled_by_a_move(cli: Cli, machine: Callable[[str], None]) -> None:

@@ -18,7 +18,7 @@ PROGRAM = [sys.executable, "-m", "mait_code.commands.cli.main"]
 
 @pytest.fixture
 def environment(tmp_path: Path) -> dict[str, str]:
-    temporary, home = tmp_path / "tmp", tmp_path / "home"
+    temporary, home = tmp_path / "tour-tmp", tmp_path / "tour-home"
     temporary.mkdir()
     home.mkdir()
     kept = {key: value for key, value in os.environ.items() if not key.startswith(("XDG_", "MAIT_CODE_", "GIT_"))}
