@@ -137,8 +137,8 @@ class Corpus:
             return
         directory = os.path.join(self.home.journal, replica)
         number = self.number.get(replica, 1)
+        os.makedirs(directory, exist_ok=True)
         if number == 1:
-            os.makedirs(directory, exist_ok=True)
             with open(os.path.join(directory, "replica.json"), "wb") as file:
                 file.write(orjson.dumps({"label": f"machine {replica[0]}", "created": clock.text(self.now)}) + b"\n")
         with open(os.path.join(directory, segments.name_of(number)), "wb") as file:

@@ -87,7 +87,9 @@ def _scope_of(store: Store, project: str | None, here: str | None) -> Scope:
     known = board_queries.projects(store)
     if project is None:
         assert here is not None
-        return Scope(here, {here, *(one for one in known if one.casefold() == here.casefold())})
+        # A clone whose URL differs in case belongs to the same project, under the name that is known already.
+        spelt = [one for one in known if one.casefold() == here.casefold()]
+        return Scope(here if here in spelt or not spelt else spelt[0], {here, *spelt})
     asked = stored_text.name(project, "the project")
     found = projects.matching(asked, known if here is None else dict.fromkeys([*known, here]))
     if len({one.casefold() for one in found}) > 1:

@@ -191,7 +191,8 @@ def unbind(ws: Workspace, text: str, project: str | None = None) -> Card:
             notes.append(f"{card.short} is bound to no session; nothing changed")
         else:
             writer.append("card.unbound", card.entity)
-            board_sessions.forget(ws, card.id, card.bound_session)
+            if card.bound_session == ws.session:
+                board_sessions.forget(ws, card.id, ws.session)  # another session has to be told first
     return afterwards(ws, card.entity, notes)
 
 

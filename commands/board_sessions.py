@@ -108,7 +108,7 @@ def forget(ws: Workspace, card_id: str, session_id: str | None) -> None:
 
 def _file(card_id: str, session_id: str) -> str:
     """Card and session: one that lost its claim keeps its file until it has been told."""
-    return f"{card_id}.{hex_prefix(session_id.encode())}"
+    return f"{card_id}.{hex_prefix(os.fsencode(session_id))}"
 
 
 def _forget_ended(directory: str, card_id: str) -> None:
@@ -200,7 +200,7 @@ def lost_claims(ws: Workspace) -> list[str]:
         names = os.listdir(ws.home.in_state(_DIRECTORY))
     except OSError:
         return []
-    ours = "." + hex_prefix(ws.session.encode())
+    ours = _file("", ws.session)
     return [told for name in sorted(names) if name.endswith(ours) for told in _lost(ws, name.removesuffix(ours))]
 
 

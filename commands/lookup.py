@@ -54,7 +54,7 @@ def title(state: State | None) -> str:
     """A few words that say which thing it is."""
     if state is None:
         return ""
-    for name in ("title", "body", "what", "label"):
+    for name in ids.TITLES:
         text = register.value(state, name)
         if isinstance(text, str) and text:
             first = text.strip().partition("\n")[0]
@@ -65,6 +65,18 @@ def title(state: State | None) -> str:
 def shown_register(name: str) -> str:
     """A register's name as people and JSON see it."""
     return SHOWN_AS.get(name, name)
+
+
+def field_words(name: str) -> str:
+    """A register's name in a sentence for people."""
+    head, _, rest = name.partition(":")
+    if head == "tag":
+        return f"tag {rest}"
+    if head in ("comment", "reference"):
+        return f"a {head}"
+    if head == "occurrence":
+        return f"the occurrence of {rest.replace('T', ' ')}"
+    return {"column": "status", "binding": "the claim", "deleted": "deletion"}.get(name, name.replace("_", " "))
 
 
 def register_named(text: str) -> str:
@@ -88,16 +100,26 @@ def words(value: Any) -> str:
     """A register's value for people."""
     if value is None:
         return "—"
-    if value is True:
-        return "yes"
-    if value is False:
-        return "no"
+    if isinstance(value, bool):
+        return "yes" if value else "no"
     if isinstance(value, dict):
-        if "due" in value:
-            return f"{value['due']} {value.get('zone', '')}" + (" (recurring)" if value.get("rule") else "")
-        if value.get("dismissed"):
-            return "dismissed"
-        if "until" in value:
-            return f"put off until {words(value['until'])}"
-        return ", ".join(f"{key} {words(one)}" for key, one in value.items())
+        return _said(value)
     return str(value)
+
+
+def _said(value: dict[str, Any]) -> str:
+    """What an object says: a reminder's time, what became of an occurrence or an item, who holds a card."""
+    if "due" in value:
+        rule = value.get("rule")
+        if rule:
+            from mait_code.projections.recurrence import describe
+
+            rule = f", {describe(rule)}"
+        return f"{str(value['due']).replace('T', ' ')} {value.get('zone', '')}{rule or ''}"
+    if value.get("dismissed"):
+        return "dismissed"
+    if "until" in value:
+        return f"put off until {words(value['until'])}"
+    if "outcome" in value:
+        return f"{value['outcome']}, as {value['ref']}" if value.get("ref") else str(value["outcome"])
+    return ", ".join(f"{key} {words(one)}" for key, one in value.items())

@@ -11,6 +11,7 @@ import orjson
 from mait_code.commands import stored_text
 from mait_code.journal.errors import BadInput, NotFound, Refused
 from mait_code.projections import ids, register
+from mait_code.projections.reminders import closed_through
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -38,9 +39,8 @@ class Reminder:
         self.rule = orjson.loads(rule) if rule else None
         self.said: dict[str, dict[str, Any]] = orjson.loads(row[10])
         self.short = ids.short_of(store, self.id)
-        self.occurrence = recurrence.current(
-            self.due_local, self.rule, self.zone, now, lambda one: bool(self.said.get(one, {}).get("dismissed"))
-        )
+        closed = closed_through({"due": self.due_local, "rule": self.rule}, self.said)
+        self.occurrence = recurrence.current(self.due_local, self.rule, self.zone, now, lambda one: one <= closed)
         self.until = self.said.get(self.occurrence or "", {}).get("until")
         if self.until:
             self.due = zones.to_utc(self.until["due"], self.until["zone"])

@@ -58,12 +58,19 @@ class Tour:
         if shutil.which("git") is None:
             raise GitFailed("git is not on the PATH", "install git; everything but sync works without it")
         self._run("", ["git", "init", "--quiet", "--bare", self.hub])
-        return Step("Between the machines stands an empty git repository, as any host offers one.", "", "git init --bare hub.git", "")
+        return Step(
+            "Between the machines stands an empty git repository, as any host offers one.",
+            "",
+            "git init --bare hub.git",
+            "",
+        )
 
     def _meet(self) -> Iterator[Step]:
         yield self._mait(LAPTOP, "Each machine joins on its own.", "init", "--label", LAPTOP, "--remote", self.hub)
         yield self._mait(DESKTOP, "", "init", "--label", DESKTOP, "--remote", self.hub)
-        yield self._mait(LAPTOP, "A card and a stray thought, written on the laptop.", "board", "add", "Fix the login timeout")
+        yield self._mait(
+            LAPTOP, "A card and a stray thought, written on the laptop.", "board", "add", "Fix the login timeout"
+        )
         yield self._mait(LAPTOP, "", "inbox", "add", "naïve idea: cache the tokens")
         yield self._mait(LAPTOP, "They travel by sync.", "sync")
         yield self._mait(DESKTOP, "", "sync")
@@ -71,10 +78,17 @@ class Tour:
 
     def _offline(self) -> Iterator[Step]:
         card = self._card()
-        yield self._mait(LAPTOP, "Now both are offline. The laptop finishes the card ...", "board", "move", card, "done")
+        yield self._mait(
+            LAPTOP, "Now both are offline. The laptop finishes the card ...", "board", "move", card, "done"
+        )
         yield self._mait(LAPTOP, "", "reminders", "set", "in 2 weeks", "send the release notes")
         yield self._mait(
-            DESKTOP, "... while the desktop, knowing nothing of that, starts on the same card.", "board", "move", card, "in_progress"
+            DESKTOP,
+            "... while the desktop, knowing nothing of that, starts on the same card.",
+            "board",
+            "move",
+            card,
+            "in_progress",
         )
         yield self._mait(DESKTOP, "", "inbox", "add", "ask Zoë about the proxy 🙂")
         yield self._mait(LAPTOP, "Online again: each sends what it has.", "sync")
@@ -83,11 +97,15 @@ class Tour:
     def _settle(self) -> Iterator[Step]:
         card = self._card()
         yield self._mait(DESKTOP, "Who, where and when:", "conflicts")
-        yield self._mait(DESKTOP, "One pick closes it, everywhere.", "conflicts", "pick", card, "status", "done", "--value")
+        yield self._mait(
+            DESKTOP, "One pick closes it, everywhere.", "conflicts", "pick", card, "status", "done", "--value"
+        )
         yield self._mait(DESKTOP, "", "sync")
         yield self._mait(LAPTOP, "", "sync")
         for machine in (LAPTOP, DESKTOP):
-            yield self._digest(machine, "Both know the same: a digest over everything says so." if machine == LAPTOP else "")
+            yield self._digest(
+                machine, "Both know the same: a digest over everything says so." if machine == LAPTOP else ""
+            )
 
     def _rebuild(self) -> Iterator[Step]:
         before = dict(self.digests)
@@ -98,9 +116,16 @@ class Tour:
                     if ".db" in name:
                         os.unlink(os.path.join(folder, name))
                         removed += 1
-        yield Step("The databases are only a cache. All of them are deleted, on both machines ...", "", "rm */state/**/*.db*", f"{removed} files")
+        yield Step(
+            "The databases are only a cache. All of them are deleted, on both machines ...",
+            "",
+            "rm */state/**/*.db*",
+            f"{removed} files",
+        )
         for machine in (LAPTOP, DESKTOP):
-            yield self._digest(machine, "... and the next command makes them again from the log." if machine == LAPTOP else "")
+            yield self._digest(
+                machine, "... and the next command makes them again from the log." if machine == LAPTOP else ""
+            )
         yield self._mait(LAPTOP, "", "board", "list", "--all")
         self.equal = len({*before.values(), *self.digests.values()}) == 1
 
@@ -119,7 +144,9 @@ class Tour:
         return step
 
     def _card(self) -> str:
-        listed = self._run(LAPTOP, [sys.executable, "-m", "mait_code.commands.cli.main", "board", "list", "--all", "--json"])
+        listed = self._run(
+            LAPTOP, [sys.executable, "-m", "mait_code.commands.cli.main", "board", "list", "--all", "--json"]
+        )
         short: str = orjson.loads(listed)[0]["short"]
         return short
 
@@ -142,11 +169,19 @@ class Tour:
         cwd = os.path.join(self.place, machine or "hub")
         os.makedirs(cwd, exist_ok=True)
         done = subprocess.run(
-            command, cwd=cwd, env=self._environment(machine), stdin=subprocess.DEVNULL, capture_output=True, timeout=60, check=False
+            command,
+            cwd=cwd,
+            env=self._environment(machine),
+            stdin=subprocess.DEVNULL,
+            capture_output=True,
+            timeout=60,
+            check=False,
         )
         if done.returncode != 0:
             complaint = done.stderr.decode("utf-8", "replace").strip() or f"exit code {done.returncode}"
-            raise MaitError(f"the tour stopped at {' '.join(command[3:] or command)}: {complaint}", "please report this")
+            raise MaitError(
+                f"the tour stopped at {' '.join(command[3:] or command)}: {complaint}", "please report this"
+            )
         return done.stdout.decode("utf-8", "replace").rstrip("\n")
 
 

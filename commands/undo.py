@@ -1,248 +1,190 @@
 """Undo: the inverse of an action, written as an action of its own.
 
-Its events name only the heads that the action wrote. Were they to name all heads, an undo would swallow a conflict that
-nobody picked. Where something was written on top of the action since, undo refuses and says what.
+Mine are the actions of this machine by me or claude. Which one comes next is read from the log: undos, and actions whose
+undo stands, are passed over, so that undoing twice is undoing two.
 """
 
 from __future__ import annotations
 
+import re
+
 from mait_code.commands import lookup
+from mait_code.commands.undo_plan import Plan
 from mait_code.journal import replica
-from mait_code.journal.errors import NotFound, Refused
+from mait_code.journal.errors import Ambiguous, BadInput, NotFound, Refused
 from mait_code.journal.event import Event, Future
-from mait_code.projections import register
 from mait_code.projections.stores import HOLDS
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from collections.abc import Iterator
     from typing import Any
 
     from mait_code.commands.workspace import Workspace
-    from mait_code.journal.event import Sees
     from mait_code.projections.log import Log
-    from mait_code.projections.register import State
-    from mait_code.projections.store import Store
 
 MINE = ("me", "claude")
+#: Digits of an action's id that are shown; any unique beginning is understood.
+SHOWN = 8
+
+_BEGINNING = re.compile(r"[0-9a-f]{1,20}")
+
+
+class Thing:
+    """A thing that an action touched, as people call it."""
+
+    __slots__ = ("entity", "short", "title")
+
+    def __init__(self, entity: str, short: str, title: str) -> None:
+        self.entity = entity
+        self.short = short
+        self.title = title
+
+    @property
+    def words(self) -> str:
+        """ "card 12kf Fix the login"."""
+        return f"{self.entity.partition('/')[0]} {self.short} {self.title}".rstrip()
+
+    def json(self) -> dict[str, Any]:
+        kind, _, id_ = self.entity.partition("/")
+        return {"kind": kind, "id": id_, "short": self.short, "title": self.title}
 
 
 class Undone:
-    """What one undo did: the action taken back, and the events written for it."""
+    """What one undo did: the action taken back, and the events written for it. `notes` are for stderr."""
 
-    __slots__ = ("action", "events", "things", "tx")
+    __slots__ = ("action", "events", "notes", "things", "tx")
 
-    def __init__(self, tx: str, action: list[Event], events: list[Event], things: list[str]) -> None:
+    def __init__(
+        self, tx: str, action: list[Event], events: list[Event], things: list[Thing], notes: list[str]
+    ) -> None:
         self.tx = tx
         self.action = action
         self.events = events
-        #: "card 12kf Fix the login" for each thing touched.
         self.things = things
+        self.notes = notes
+
+    @property
+    def kinds(self) -> list[str]:
+        """The kinds of the events taken back, each once."""
+        return list(dict.fromkeys(event.kind for event in self.action))
+
+    def json(self) -> dict[str, Any]:
+        """The undo as `--json` prints it."""
+        return {
+            "tx": self.tx,
+            "kinds": self.kinds,
+            "things": [thing.json() for thing in self.things],
+            "undo": self.events[0].tx,
+            "events": [event.id for event in self.events],
+        }
 
 
-def undo(ws: Workspace, count: int = 1) -> list[Undone]:
-    """Take back this machine's last `count` actions by me or claude, newest first. Undos and what is already taken back
-    are passed over. Raises Refused where something later depends on one of them; those before it stay taken back."""
-    done: list[Undone] = []
-    for _ in range(count):
+def undo(ws: Workspace, count: int = 1) -> Iterator[Undone]:
+    """Take back this machine's last `count` actions by me or claude, newest first, each as it is asked for.
+
+    Raises Refused where something later depends on one of them; those before it stay taken back. Ends early where fewer
+    are left, and raises NotFound where there are none at all.
+    """
+    for number in range(count):
         tx = _last(ws)
         if tx is None:
-            if done:
-                break
-            raise NotFound("nothing of yours to take back here", "`history ID` shows what happened to a thing")
-        done.append(undo_action(ws, tx))
-    return done
+            if number == 0:
+                raise NotFound(
+                    "nothing of yours is left to take back on this machine", "mait-code log shows every action"
+                )
+            return
+        yield undo_action(ws, tx)
 
 
 def undo_named(ws: Workspace, text: str) -> Undone:
-    """Take back a named action (its tx, or a beginning of it, or the id of one of its events): an undo too, by anyone."""
+    """Take back the action that `text` names: its id, that of one of its events, or a beginning of it. An undo too, and
+    that of another machine. Raises NotFound, Ambiguous, Refused."""
+    asked = text.strip().lower()
+    if not _BEGINNING.fullmatch(asked):
+        raise BadInput(
+            f"{text!r} is neither a number nor an action's id", "mait-code log shows the ids, 8 digits of them"
+        )
     log = ws.log
+    within = (asked, asked + "g")
     rows = log.query(
-        "SELECT DISTINCT tx FROM lines WHERE id >= ? AND id < ? OR tx >= ? AND tx < ? LIMIT 3",
-        (text, text + "g", text, text + "g"),
+        "SELECT tx FROM lines WHERE tx >= ? AND tx < ? UNION SELECT tx FROM lines WHERE id >= ? AND id < ? LIMIT 20",
+        (*within, *within),
     )
     if not rows:
-        raise NotFound(f"no action {text!r} here", "`log` shows the actions' ids")
+        raise NotFound(f"no action {text!r} here", "mait-code log shows the actions' ids")
     if len(rows) > 1:
-        raise Refused(f"{text!r} names several actions", "give more of its letters")
+        raise Ambiguous(f"{text!r} names several actions", [tx for (tx,) in rows], "give more of its letters")
     tx = rows[0][0]
-    if _taken_back(log, tx):
-        raise Refused(f"action {tx[:8]} is already taken back", "undo the undo to have it again")
+    standing = _standing_undo(log, tx)
+    if standing:
+        raise Refused(
+            f"action {tx[:SHOWN]} is taken back already",
+            f"mait-code undo {standing[:SHOWN]} takes that undo back again",
+        )
     return undo_action(ws, tx)
 
 
 def _last(ws: Workspace) -> str | None:
-    log = ws.log
+    """The latest action of mine that no undo stands for."""
     identity = replica.load(ws.home)
     if identity is None:
         return None
-    rows = log.db.execute(
-        "SELECT tx, max(seq) AS last FROM lines WHERE replica = ? AND actor IN (?, ?) AND undoes IS NULL"
-        " GROUP BY tx ORDER BY last DESC",
+    rows = ws.log.db.execute(
+        "SELECT tx FROM lines WHERE replica = ? AND actor IN (?, ?) AND undoes IS NULL ORDER BY seq DESC",
         (identity.replica, *MINE),
     )
-    for tx, _seq in rows:
-        if not _taken_back(log, tx):
-            found: str = tx
-            return found
+    seen: set[str] = set()
+    for (tx,) in rows:
+        if tx not in seen:
+            seen.add(tx)
+            if not _standing_undo(ws.log, tx):
+                return str(tx)
     return None
 
 
-def _taken_back(log: Log, tx: str, depth: int = 0) -> bool:
-    """Whether an undo of the action stands, that is: was not itself taken back."""
-    undos = log.query("SELECT DISTINCT tx FROM lines WHERE undoes = ? AND tx != ?", (tx, tx))
-    return any(depth > 50 or not _taken_back(log, one, depth + 1) for (one,) in undos)
+def _standing_undo(log: Log, tx: str, above: tuple[str, ...] = ()) -> str:
+    """The undo of an action that stands, that is: was not taken back itself; empty where none does."""
+    for (one,) in log.query("SELECT DISTINCT tx FROM lines WHERE undoes = ? ORDER BY at DESC", (tx,)):
+        if one not in above and not _standing_undo(log, one, (*above, one)):
+            return str(one)
+    return ""
 
 
 def undo_action(ws: Workspace, tx: str) -> Undone:
     """Write the inverse of one action. Raises Refused with the reason where that cannot be."""
     action = ws.log.action(tx)
-    names = sorted(
-        {HOLDS[event.entity.partition("/")[0]] for event in action if event.entity.partition("/")[0] in HOLDS}
-    )
     for event in action:
         if isinstance(event, Future):
-            raise Refused(f"{event.kind} was written by a newer version", "update mait-code to take it back")
-    involved = [ws.store(name) for name in names]
-    with ws.journal.writing(*involved) as writer:
+            raise Refused(f"{event.kind} was written by a newer version", "update mait-code here to take it back")
+    names = sorted({HOLDS[event.entity.partition("/")[0]] for event in action})
+    with ws.journal.writing(*(ws.store(name) for name in names)) as writer:
         writer.undoes = tx
-        plan = _Plan(ws, action)
+        plan = Plan(ws, action)
         for event in reversed(action):
             plan.take_back(event)
         if not plan.inverses:
-            raise Refused(f"action {tx[:8]} changed nothing that could be taken back", "`history ID` shows it")
+            raise Refused(f"action {tx[:SHOWN]} changed nothing that could be taken back", "mait-code log shows it")
         for kind, entity, data, sees in plan.inverses:
             writer.append(kind, entity, sees=sees, **data)
-    for name in names:
+    for name in {*names, "journal"}:
         ws.refreshed(name)
-    ws.refreshed("journal")
-    return Undone(tx, action, writer.events, plan.things())
+    entities = list(dict.fromkeys(event.entity for event in action))
+    return Undone(tx, action, writer.events, [_thing(ws, entity) for entity in entities], _notes(ws, entities))
 
 
-class _Plan:
-    """The inverse events of an action, in reverse: what it created last goes first."""
-
-    def __init__(self, ws: Workspace, action: list[Event]) -> None:
-        self.ws = ws
-        self.action = action
-        self.ids = {event.id for event in action}
-        self.created = {event.entity for event in action if event.declared.creates}
-        self.inverses: list[tuple[str, str, dict[str, Any], Sees]] = []
-        self._done: set[tuple[str, str]] = set()
-        self._events: dict[str, list[Event]] = {}
-
-    def _is_own(self, store: Store, entity: str, name: str, id_: str) -> bool:
-        """Whether a head is the action's own, or an undo that brought the action's own value back."""
-        found = self._origins(store, entity, name, id_, 0)
-        return bool(found) and found <= self.ids | {""}
-
-    def _origins(self, store: Store, entity: str, name: str, id_: str, depth: int) -> set[str]:
-        """The writes whose value a head carries: an undo stands for what the action it took back had seen. An empty id
-        stands for a register that nothing had written."""
-        if id_ in self.ids or depth > 100:
-            return {id_}
-        events = self._events.get(entity)
-        if events is None:
-            events = self._events[entity] = store.events_of(entity)
-        event = next((one for one in events if one.id == id_), None)
-        if event is None or not event.undoes:
-            return {id_}
-        taken = (one for one in events if one.tx == event.undoes and not isinstance(one, Future))
-        first = next((one for one in taken if name in dict(one.declared.writes(one.id, one.data))), None)
-        if first is None:
-            return {id_}
-        seen = first.sees.get(name, [])
-        return {origin for one in seen for origin in self._origins(store, entity, name, one, depth + 1)} or {""}
-
-    def take_back(self, event: Event) -> None:
-        store = self.ws.store(HOLDS[event.entity.partition("/")[0]])
-        state = store.state(event.entity)
-        if state is None:
-            raise Refused(f"{event.entity} is not here any more", "`doctor` shows what is missing")
-        if event.declared.creates:
-            self._delete(store, event, state)
-            return
-        if event.entity in self.created:
-            return  # it goes with the thing
-        merged: dict[str, tuple[dict[str, Any], Sees]] = {}
-        for name, _value in event.declared.writes(event.id, event.data):
-            if (event.entity, name) in self._done:
-                continue
-            self._done.add((event.entity, name))
-            mine = self._own_heads(store, event, state, name)
-            kind, data = store.projection.inverse(name, self._before(store, event, name), event.id, state)
-            sees: Sees = {name: mine}
-            if kind.endswith(".deleted"):
-                sees["*"] = _every_head(state)
-            if kind.endswith(".edited") and kind in merged:
-                merged[kind][0].update(data)
-                merged[kind][1].update(sees)
-            elif kind.endswith(".edited"):
-                merged[kind] = (data, sees)
-            else:
-                self.inverses.append((kind, event.entity, data, sees))
-        for kind, (data, sees) in merged.items():
-            self.inverses.append((kind, event.entity, data, sees))
-
-    def _delete(self, store: Store, event: Event, state: State) -> None:
-        """Undo of created deletes, unless somebody has worked on the thing since."""
-        if register.is_deleted(state):
-            raise Refused(f"{self._called(store, event.entity, state)} is deleted already", "`restore` brings it back")
-        for name, heads in state["r"].items():
-            for head in heads:
-                if name != "deleted" and not self._is_own(store, event.entity, name, head[0]):
-                    self._refuse(store, event, state, name, head[0])
-        kind, data = store.projection.inverse("deleted", True, event.id, state)
-        sees: Sees = {"*": _every_head(state)}
-        own = [head[0] for head in state["r"].get("deleted", ())]
-        if own:
-            sees["deleted"] = own
-        self.inverses.append((kind, event.entity, data, sees))
-
-    def _own_heads(self, store: Store, event: Event, state: State, name: str) -> list[str]:
-        """The heads of a register that this action wrote. There must be one: else something was written on top."""
-        heads = [head[0] for head in state["r"].get(name, ())]
-        mine = [one for one in heads if self._is_own(store, event.entity, name, one)]
-        if not mine:
-            self._refuse(store, event, state, name, heads[-1] if heads else "")
-        if name != "deleted" and register.is_deleted(state):
-            raise Refused(f"{self._called(store, event.entity, state)} was deleted since", "take that back first")
-        return mine
-
-    def _before(self, store: Store, event: Event, name: str) -> Any:
-        """The value of a register before the action: of the heads its first write there saw, the largest's."""
-        first = next(
-            one
-            for one in self.action
-            if one.entity == event.entity and name in dict(one.declared.writes(one.id, one.data))
-        )
-        seen = [lookup.event(store, id_) for id_ in first.sees.get(name, ())]
-        known = sorted((one for one in seen if one is not None), key=lambda one: one.key)
-        if name == "deleted":
-            return any(lookup.written(one, name) for one in known)
-        return lookup.written(known[-1], name) if known else None
-
-    def _refuse(self, store: Store, event: Event, state: State, name: str, by: str) -> None:
-        later = lookup.event(store, by) if by else None
-        who = f"{later.actor} at {later.shown[:16].replace('T', ' ')} UTC" if later else "something later"
-        raise Refused(
-            f"{lookup.shown_register(name)} of {self._called(store, event.entity, state)} was changed since, by {who}",
-            f"take that back first (undo {later.tx[:8]})" if later else "`history ID` shows what happened",
-        )
-
-    @staticmethod
-    def _called(store: Store, entity: str, state: State) -> str:
-        return f"{entity.partition('/')[0]} {lookup.short(store, entity, state)}"
-
-    def things(self) -> list[str]:
-        """What the action touched, named for people."""
-        found = []
-        for entity in dict.fromkeys(event.entity for event in self.action):
-            store = self.ws.store(HOLDS[entity.partition("/")[0]])
-            state = store.state(entity)
-            if state is not None:
-                found.append(f"{self._called(store, entity, state)} {lookup.title(state)}".strip())
-        return found
+def _thing(ws: Workspace, entity: str) -> Thing:
+    store = ws.holder_of(entity)
+    state = store.state(entity)
+    return Thing(entity, lookup.short(store, entity, state), lookup.title(state))
 
 
-def _every_head(state: State) -> list[str]:
-    return sorted({head[0] for heads in state["r"].values() for head in heads})
+def _notes(ws: Workspace, entities: list[str]) -> list[str]:
+    """What is still open about the things after the undo: it closes no conflict that nobody picked."""
+    notes = []
+    for entity in entities:
+        fields = [lookup.field_words(name) for name in ws.holder_of(entity).conflicts_of(entity.partition("/")[2])]
+        if fields:
+            short = _thing(ws, entity).short
+            notes.append(f"{short} is in conflict over {', '.join(fields)}: mait-code conflicts show {short}")
+    return notes

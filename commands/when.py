@@ -13,7 +13,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 from datetime import UTC, date, datetime, timedelta
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from mait_code.commands.when_clock import DEFAULT, Clock, later_today, settle, take_clock, take_part, take_zone
 from mait_code.commands.when_days import Day, take_day
@@ -281,7 +281,7 @@ def _merged(repeat: Repeat, day: Day | None, text: str) -> Repeat:
     """With a day said apart from the repetition: "friday every 2 weeks", "24 dec every year"."""
     if day is None:
         return repeat
-    fits: dict[str, Any] = {key: tuple(value) if isinstance(value, list) else value for key, value in day.fits.items()}
+    fits = day.fits
     if repeat.is_placed or _DAY_OF.get(repeat.every) not in fits or ("month" in fits) != (repeat.every == "year"):
         raise BadInput(f"cannot read the repetition in {quoted(text)}", _REPEATS)
     return replace(repeat, **fits)

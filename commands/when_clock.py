@@ -168,7 +168,8 @@ def take_zone(words: list[str], home: str, now: datetime) -> tuple[list[str], st
     Understood are names of the zone database in any case, UTC, GMT and Z, and the abbreviations that the `home` zone
     itself uses around `now`. BadInput for an unknown name and for other abbreviations: most stand for several zones.
     """
-    rest, found = [], None
+    rest: list[str] = []
+    found: str | None = None
     for word in words:
         name = _zone(word, home, now)
         if name is None:

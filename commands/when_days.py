@@ -36,7 +36,7 @@ class Day:
     dates: Sequence[date] = ()
     default: time | None = DEFAULT  # the hour it has where none is said; None: an hour still ahead today
     part: str = ""
-    fits: dict[str, Any] = field(default_factory=dict)  # what it adds to a repetition that names no day
+    fits: dict[str, Any] = field(default_factory=dict[str, Any])  # what it adds to a repetition that names no day
     moment: datetime | None = None  # a length of time from now, instead of dates
     precise: bool = False  # with seconds
 
@@ -142,7 +142,7 @@ def _weekday(words: Words, now: datetime) -> Day | None:
     if weekday is None:
         return None
     if following or words.take("next week", "of next week"):
-        return Day([monday + timedelta(days=7 + weekday)], fits={"days": [DAYS[weekday]]})
+        return Day([monday + timedelta(days=7 + weekday)], fits={"days": (DAYS[weekday],)})
     words.take("this week")
     dated = None if this else _dated(words, now)
     if dated is not None:
@@ -153,7 +153,7 @@ def _weekday(words: Words, now: datetime) -> Day | None:
             )
         return Day([said])
     ahead = today + timedelta(days=(weekday - today.weekday()) % 7)
-    return Day([ahead + timedelta(days=7 * week) for week in range(_WEEKS_AHEAD)], fits={"days": [DAYS[weekday]]})
+    return Day([ahead + timedelta(days=7 * week) for week in range(_WEEKS_AHEAD)], fits={"days": (DAYS[weekday],)})
 
 
 def _dated(words: Words, now: datetime) -> Day | None:
@@ -221,7 +221,7 @@ def _named(words: Words, now: datetime) -> Day | None:
         raise BadInput(
             f"no {calendar.spell_nth(number, weekday)} in {MONTH_NAMES[month - 1]}", 'try "last friday of december"'
         )
-    return Day(dates, fits={"month": month, "nth": [(number, DAYS[weekday])]})
+    return Day(dates, fits={"month": month, "nth": ((number, DAYS[weekday]),)})
 
 
 def _take_place(words: Words) -> tuple[int, int | None] | None:
@@ -254,7 +254,7 @@ def _ordinal(words: Words, now: datetime) -> Day | None:
             return None
         months = [calendar.add_months(now.date().replace(day=1), more) for more in range(13)]
         dates = [month.replace(day=number) for month in months if number <= calendar.length(month.year, month.month)]
-        return Day(dates, fits={"monthdays": [number]}) if dates else None
+        return Day(dates, fits={"monthdays": (number,)}) if dates else None
     month = calendar.begin("month", now.date(), ahead)
     if weekday is None:
         return Day([calendar.exact(month.year, month.month, number)])
@@ -308,5 +308,5 @@ def _day_month(number: int, month: int, year: int | None, today: date) -> Day:
         raise BadInput(
             f"there is no month {month}", 'dates are written "24.12.", "24 dec" or "2026-12-24"; times "15:30"'
         )
-    fits = {"month": month, "monthdays": [number]}
+    fits = {"month": month, "monthdays": (number,)}
     return Day(calendar.in_years(month, number, year, today), fits={} if year else fits)

@@ -19,8 +19,9 @@ _MONTHS = (
     "july", "august", "september", "october", "november", "december",
 )  # fmt: skip
 # Keys are the words as written, values what they count as: Monday 0, January 1.
-WEEKDAYS = {name: day for day, full in enumerate(_DAYS) for name in (full, full[:3])}
-WEEKDAYS |= {"tues": 1, "weds": 2, "thur": 3, "thurs": 3}
+WEEKDAYS = {name: day for day, full in enumerate(_DAYS) for name in (full, full[:3])} | {
+    "tues": 1, "weds": 2, "thur": 3, "thurs": 3,
+}  # fmt: skip
 WEEKDAYS_PLURAL = {f"{name}s": day for name, day in WEEKDAYS.items() if not name.endswith("s")}
 MONTHS = {name: number for number, full in enumerate(_MONTHS, 1) for name in (full, full[:3])} | {"sept": 9}
 
@@ -40,9 +41,11 @@ _SMALL = (
     "first second third fourth fifth sixth seventh eighth ninth tenth eleventh twelfth thirteenth fourteenth fifteenth "
     "sixteenth seventeenth eighteenth nineteenth twentieth"
 )
-ORDINALS = {word: number for number, word in enumerate(_SMALL.split(), 1)}
-ORDINALS |= {f"twenty-{word}": 20 + number for number, word in enumerate(_SMALL.split()[:9], 1)}
-ORDINALS |= {"thirtieth": 30, "thirty-first": 31, "last": -1}
+ORDINALS = (
+    {word: number for number, word in enumerate(_SMALL.split(), 1)}
+    | {f"twenty-{word}": 20 + number for number, word in enumerate(_SMALL.split()[:9], 1)}
+    | {"thirtieth": 30, "thirty-first": 31, "last": -1}
+)
 
 _NTH = re.compile(r"([0-9]{1,2})(?:st|nd|rd|th)")
 _TOGETHER = re.compile(r"([0-9]{4}-[0-9]{2}-[0-9]{2})t([0-9].*)")
@@ -87,7 +90,7 @@ class Words:
 
 def split(text: str) -> list[str]:
     """Lower-case words without the punctuation around them; "24.12." keeps its inner point."""
-    words = []
+    words: list[str] = []
     for raw in unicodedata.normalize("NFKC", text).lower().replace(",", " ").split():
         word = raw.strip(_AT_EDGES)
         word = _REPLACED.get(word, word)

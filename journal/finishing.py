@@ -13,7 +13,6 @@ from mait_code.journal import documents, mending, reconcile, replica, segments
 from mait_code.journal.errors import GitFailed
 from mait_code.journal.git import failure
 from mait_code.journal.home import write_atomically
-from mait_code.journal.lock import Lock
 from mait_code.journal.merging import Merge, settle
 from mait_code.journal.reconcile import OTHER, SEGMENT
 from mait_code.journal.repository import Repository
@@ -40,7 +39,7 @@ def finish(repository: Repository, report: SyncReport) -> None:
         heads = file.read().split()
     if len(heads) != 1:
         raise GitFailed(f"a merge of {len(heads)} branches stands in {home.data}", "finish it with git, then sync again")
-    with Lock(home.in_state("lock")):
+    with mending.AppendLock(home):
         identity = replica.load(home)
         own = identity.replica if identity is not None else ""
         plan = Merge(repository, repository.head(), heads[0], own)

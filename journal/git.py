@@ -102,15 +102,18 @@ class Git:
 
     def ask(self, *arguments: str, given: bytes = b"", index: str = "") -> Answer:
         """The same, for a caller who judges the answer. Waits for the locks of other gits, removes those nobody holds."""
+        environment = self._at_home(index)
+        command = [*self._prefix(), *self._filters_off(), *arguments]
+        return self._past_locks(lambda: self._finish(self._start(command, environment, _PRIVATE), given))
+
+    def _past_locks(self, call: Callable[[], Answer]) -> Answer:
         import time
 
         deadline = time.monotonic() + self.lock_wait
-        environment = self._at_home(index)
-        command = [*self._prefix(), *self._filters_off(), *arguments]
         while True:
-            answer = self._finish(self._start(command, environment, _PRIVATE), given)
+            answer = call()
             lock = remote.lock_named(answer.complaint) if answer.code else ""
-            if not lock:
+            if not lock.startswith(self.git_dir):
                 return answer
             if time.monotonic() < deadline:
                 time.sleep(0.05)
@@ -167,7 +170,7 @@ class Git:
         if not own_ssh and not {"GIT_SSH", "GIT_SSH_COMMAND"} & environment.keys():
             environment["GIT_SSH_COMMAND"] = f"ssh -o BatchMode=yes -o ConnectTimeout={seconds}"
         command = [*self._prefix(), "-c", "http.lowSpeedLimit=1", "-c", f"http.lowSpeedTime={seconds}", *arguments]
-        return self._listen(self._start(command, environment, -1))
+        return self._past_locks(lambda: self._listen(self._start(command, environment, -1)))
 
     def _listen(self, process: Popen[bytes]) -> Answer:
         """Collect what a remote command prints; end it when it has been silent for too long."""

@@ -9,7 +9,7 @@ import sys
 import time
 
 from mait_code.journal.errors import Busy, DiskRefused
-from mait_code.journal.home import PRIVATE_FILE
+from mait_code.journal.home import PRIVATE_FILE, make_way
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -31,10 +31,7 @@ class Lock:
 
     def acquire(self, wait: float) -> bool:
         """Take the lock within `wait` seconds. A read-only state directory raises DiskRefused."""
-        try:
-            handle = os.open(self.path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, PRIVATE_FILE)
-        except OSError as error:
-            raise DiskRefused(f"cannot open {self.path}: {error.strerror}", "check free space and permissions") from error
+        handle = self._open()
         deadline = time.monotonic() + wait
         pause = 0.001
         while True:
@@ -57,14 +54,20 @@ class Lock:
             self._handle = handle
             return True
 
+    def _open(self) -> int:
+        try:
+            if os.path.isdir(self.path):
+                make_way(self.path)
+            return os.open(self.path, os.O_RDWR | os.O_CREAT | os.O_NONBLOCK | os.O_CLOEXEC, PRIVATE_FILE)
+        except OSError as error:
+            raise DiskRefused(f"cannot open {self.path}: {error.strerror}", "check free space and permissions") from error
+
     def name_holder(self) -> None:
-        """Leave our process id in the file, so that whoever waits can be told who holds it. Best effort: a full disk
-        must not stop a writer that only wanted to say its name."""
+        """Leave our process id in the file, so that whoever waits can be told who holds it."""
         try:
             os.pwrite(self._handle, f"{os.getpid():<20d}\n".encode(), 0)
-        except OSError as error:
-            if error.errno not in (errno.ENOSPC, errno.EDQUOT):
-                raise
+        except OSError:
+            return  # a disk that has no room for a name may still have room for what we came to write
 
     def holder(self) -> str:
         """Who left its name in the lock file, as words for a message."""

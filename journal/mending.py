@@ -10,13 +10,29 @@ from __future__ import annotations
 import os
 
 from mait_code.journal import reconcile, segments, writing
-from mait_code.journal.errors import DiskRefused
+from mait_code.journal.errors import Busy, DiskRefused
 from mait_code.journal.home import Home, make_directory, write_atomically
+from mait_code.journal.lock import Lock
 from mait_code.journal.reconcile import DOCUMENT, FORMAT, NOTE, SEGMENT
 from mait_code.journal.repository import Repository
 
+#: Seconds a sync waits for the writers' lock.
+PATIENCE = 30.0
+
 _OURS = (SEGMENT, NOTE, FORMAT, DOCUMENT)
 _PATHS = ("journal", ".gitattributes", ".gitignore")
+
+
+class AppendLock(Lock):
+    """The writers' lock, as a sync takes it: it has time, and must not give up because many are writing."""
+
+    def __init__(self, home: Home) -> None:
+        super().__init__(home.in_state("lock"))
+
+    def __enter__(self) -> AppendLock:
+        if not self.acquire(PATIENCE):
+            raise Busy(f"the journal is held by {self.holder()}", "sync again when it has ended; nothing is lost")
+        return self
 
 
 class Changes:

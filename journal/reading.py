@@ -300,7 +300,8 @@ def _look(
     before = time.time_ns()
     try:
         for last, status in segments.in_directory(home.journal, name):
-            last_stamp = _compare(found, path, have.pop(last, None) or Cursor(name, last), status, before, thorough)
+            cursor = have.pop(last) if last in have else Cursor(name, last)
+            last_stamp = _compare(found, path, cursor, status, before, thorough)
     except OSError:
         # It cannot be listed now; what was folded of it stays until it can.
         found.mark.distrust(name)

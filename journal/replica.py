@@ -127,7 +127,7 @@ def copied(home: Home, identity: Identity, mark: Clock) -> bool:
     if identity.fingerprint != fingerprint(home) or mark.replica != identity.replica:
         return True
     directory = os.path.join(home.journal, identity.replica)
-    if os.path.islink(directory):
+    if os.path.islink(directory) or (os.path.exists(directory) and not os.path.isdir(directory)):
         return True  # links are not followed in reading, so what went there would never be seen
     if mark.mark is None:
         return False

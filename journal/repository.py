@@ -84,7 +84,9 @@ class Repository(Git):
 
     def config_faults(self) -> list[str]:
         """What of this repository's settings could make a plain `git pull` lose something, one line each."""
-        own = self._own_settings() if self.exists() else {}
+        if not self.exists():
+            return []
+        own = self._own_settings()
         faults = []
         for key, wanted in LOCAL_SETTINGS.items():
             value = own.get(key.lower(), ["not set"])[-1]

@@ -98,7 +98,7 @@ def read(path: str, start: int = 0, most: int = -1) -> bytes | None:
             return None
         if most >= 0:
             return os.pread(handle, most, start)
-        parts = []
+        parts: list[bytes] = []
         offset = start
         while True:
             part = os.pread(handle, max(status.st_size - offset, 65536), offset)

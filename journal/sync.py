@@ -9,6 +9,7 @@ processes append all the while: only what must not be overtaken is done under th
 from __future__ import annotations
 
 import os
+import re
 import time
 
 from mait_code.journal import finishing, mending, reconcile, remote, replica, root, segments
@@ -31,6 +32,9 @@ SYNC_WAIT = 60.0
 #: Seconds to wait for the user's own `git merge`, when it stands without conflicts, before finishing it.
 MERGE_WAIT = 2.0
 
+#: A lock file made within so many seconds of the start of a sync that was killed is that sync's.
+KILLED_SPAN = 600.0
+_NUMBER = re.compile(rb"[0-9]+\.[0-9]+")
 #: What stands in the repository while the user is in the middle of something that has to be ended first.
 _UNDERWAY = {
     "CHERRY_PICK_HEAD": "a cherry-pick",
@@ -77,7 +81,7 @@ class _SyncLock(Lock):
 
 
 class _Running:
-    """The time of one sync: the lock, and a mark that tells the next one when this one was killed."""
+    """The time of one sync: the lock, and a mark with its start. Marks that are found are of syncs that were killed."""
 
     def __init__(self, repository: Repository, wait: float) -> None:
         self._repository = repository
@@ -89,15 +93,15 @@ class _Running:
         if not self._lock.acquire(self._wait):
             raise Busy(f"another sync is running ({self._lock.holder()})", "wait for it; nothing is lost")
         self._lock.name_holder()
-        try:
-            killed_at = os.stat(self._mark).st_mtime
-        except FileNotFoundError:
-            killed_at = 0.0
+        killed = [float(line) for line in (segments.read(self._mark) or b"").split(b"\n")[:-1] if _NUMBER.fullmatch(line)]
         self._repository.held = self._lock.handle
-        self._repository.is_stale = lambda lock: _is_stale(lock, killed_at)
+        self._repository.is_stale = lambda lock: _is_stale(lock, killed)
         try:
-            os.close(os.open(self._mark, os.O_WRONLY | os.O_CREAT | os.O_TRUNC | os.O_CLOEXEC, PRIVATE_FILE))
-            os.utime(self._mark)
+            handle = os.open(self._mark, os.O_WRONLY | os.O_CREAT | os.O_APPEND | os.O_CLOEXEC, PRIVATE_FILE)
+            try:
+                os.write(handle, b"%.3f\n" % time.time())
+            finally:
+                os.close(handle)
         except OSError as error:
             self._lock.release()
             raise DiskRefused(f"cannot write {self._mark}: {error.strerror}", "check free space and permissions") from error
@@ -110,13 +114,13 @@ class _Running:
             self._lock.release()
 
 
-def _is_stale(lock: str, killed_at: float) -> bool:
+def _is_stale(lock: str, killed: list[float]) -> bool:
     """Whether a lock file is from before this machine started, or from the minutes of a sync of ours that was killed."""
     try:
         made = os.stat(lock).st_mtime
     except FileNotFoundError:
         return False
-    if killed_at and -1.0 < made - killed_at < 600.0:
+    if any(-1.0 < made - start < KILLED_SPAN for start in killed):
         return True
     clock = getattr(time, "CLOCK_BOOTTIME", None)
     return clock is not None and made < time.time() - time.clock_gettime(clock) - 5.0
@@ -181,7 +185,7 @@ class _Sync:
             if os.path.exists(repository.in_git(name)):
                 raise GitFailed(f"{what} of yours is underway in {self.home.data}", "finish it with git, then sync again")
         repository.settings()
-        with self.journal.writing():
+        with self.journal.writing(wait=mending.PATIENCE):
             pass  # drains the spool, and notices a copied machine
         if self._merge_is_open():
             finishing.finish(repository, self.report)
@@ -225,7 +229,7 @@ class _Sync:
         if not committed:
             return False
         mended = mending.Mended()
-        with Lock(self.home.in_state("lock")):
+        with mending.AppendLock(self.home):
             mending.put_back(self.repository, committed, mended)
         self.report.restored += mended.restored
         self.report.adopted += mended.adopted
@@ -257,7 +261,7 @@ class _Sync:
                 mending.flush(self.home, path)
         listed = os.fsencode("".join(f"{path}\0" for path in present))
         # Under the lock no writer is half way through a line that it may have to take back.
-        with Lock(self.home.in_state("lock")):
+        with mending.AppendLock(self.home):
             self.repository.run("update-index", "--add", "-z", "--stdin", given=listed)
         words = ("commit", "--quiet", "--no-verify", "--no-gpg-sign", "--only", "-m", f"mait-code: from {self._own()}")
         named = os.fsencode("".join(f"{path}\0" for path in present + gone))
@@ -277,6 +281,7 @@ class _Sync:
     # -- the remote
 
     def _exchange(self, name: str) -> None:
+        second = ""
         for attempt in range(TRIES):
             if attempt:
                 # Two machines that were turned away together should not come back together.
@@ -289,11 +294,10 @@ class _Sync:
             if theirs == self.head:
                 return
             self.report.tries += 1
-            if self._push(name, theirs):
+            second = self._push(name, theirs)
+            if not second:
                 return
-        raise GitFailed(
-            f"other machines pushed first {TRIES} times in a row", "everything is committed here; sync again in a moment"
-        )
+        raise GitFailed(f"the push came second {TRIES} times: {second}", "everything is committed here; sync again in a moment")
 
     def _their_branch(self) -> str:
         followed = self.repository.setting(f"branch.{self.branch}.merge")
@@ -330,22 +334,22 @@ class _Sync:
         range_ = [self.head, f"^{theirs}"] if theirs else [self.head]
         self.report.commits_waiting = int(self.repository.run("rev-list", "--count", *range_))
 
-    def _push(self, name: str, theirs: str) -> bool:
-        """Push; False where somebody was first."""
+    def _push(self, name: str, theirs: str) -> str:
+        """Push. Returns what the remote said where somebody was first, and an empty string when there is no more to do."""
         words = ("push", "--porcelain", "--progress", "--no-verify", "--no-follow-tags", "--no-signed")
         target = f"{self.head}:refs/heads/{self._their_branch()}"
         answer = self.repository.talk(*words, "--recurse-submodules=no", name, target)
         if answer.code == 0:
             self.report.sent += self.repository.lines_added(theirs or EMPTY_TREE, self.head)
-            return True
+            return ""
         for line in answer.out.decode("utf-8", "replace").splitlines():
             if line.startswith("!"):
-                if remote.came_second(line):
-                    return False
                 reason = remote.without_secrets(line.rpartition("\t")[2])
+                if remote.came_second(line):
+                    return reason
                 raise GitFailed(f"the remote refused the push: {reason}", "everything is committed here")
         self._offline(name, self.repository.offline(answer, self.repository.remote_url(name)))
-        return True
+        return ""
 
     # -- merging
 
@@ -371,7 +375,7 @@ class _Sync:
 
     def _give_up_identity(self, taken: dict[str, bytes]) -> None:
         """Another machine wrote under our id: take a new one. Not so where our files have grown past what it holds."""
-        with Lock(self.home.in_state("lock")):
+        with mending.AppendLock(self.home):
             grown = (segments.read(self.home.in_data(path)) for path in taken)
             if all(now is not None and reconcile.grew(seen, now) for seen, now in zip(taken.values(), grown, strict=True)):
                 return

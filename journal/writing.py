@@ -12,6 +12,7 @@ from __future__ import annotations
 
 import errno
 import os
+import stat
 
 import orjson
 
@@ -38,12 +39,16 @@ if TYPE_CHECKING:
 
         @property
         def family(self) -> str: ...
-        def catch_up(self, journal: Journal) -> object: ...
+        def catch_up(self, journal: Journal, *, wait: bool = True) -> object: ...
         def heads(self, entity: str) -> dict[str, list[str]]: ...
         def largest_seen(self) -> str: ...
 
 
-_FULL = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
+_APPENDING = os.O_RDWR | os.O_APPEND | os.O_CREAT | os.O_CLOEXEC | os.O_NOFOLLOW | os.O_NONBLOCK
+#: A directory, a link or a pipe stands where the next segment belongs: the one after it is taken.
+_IN_THE_WAY = (errno.EISDIR, errno.ELOOP, errno.ENXIO)
+#: Bytes that a line may still grow by when a spooled event gets its place: more digits of `seq`, and `wall`.
+_PLACE = 100
 
 
 class Writer:
@@ -71,7 +76,8 @@ class Writer:
             raise Refused(fault, "update mait-code; nothing was written")
         self.home.make()
         for store in self.stores.values():
-            store.catch_up(self.journal)
+            # Only to have less to do under the lock, so nobody is waited for.
+            store.catch_up(self.journal, wait=False)
         self._locked = self._lock.acquire(self._wait)
         if not self._locked:
             if self._spools:
@@ -82,7 +88,8 @@ class Writer:
             self._tail = Tail(self.home, self.journal.label)
             self._drain()
             for store in self.stores.values():
-                store.catch_up(self.journal)
+                # A hook goes on with the heads the store knows, as it does when it spools.
+                store.catch_up(self.journal, wait=not self._spools)
             self._tail.lift([store.largest_seen() for store in self.stores.values()])
         except BaseException:
             self._close()
@@ -131,7 +138,7 @@ class Writer:
             line = event.line()
         except (orjson.JSONEncodeError, TypeError) as error:
             raise BadInput(f"{event.kind}: the text is not valid Unicode", "check the terminal's encoding") from error
-        if len(line) > LONGEST_LINE:
+        if len(line) > LONGEST_LINE - _PLACE:
             raise BadInput(f"{event.kind}: the text is too long for one line of the log (256 KiB)", "split it")
         result = parse(line)
         if isinstance(result, Bad):
@@ -168,7 +175,7 @@ class Writer:
         assert self._tail is not None
         for action in spool.drain(self.home):
             self._tail.lift([action.seen])
-            events = [_from_draft(draft) for draft in action.drafts]
+            events = [spool.event_of(draft) for draft in action.drafts]
             for event in events:
                 self._tail.stamp(event, action.wall)
             self._tail.write(events)
@@ -182,16 +189,18 @@ class Writer:
                     self._tail.write(self.events)
         finally:
             handles = self._close()
-            for handle in handles:
-                if self._durable and kind is None:
+            try:
+                for handle in handles if self._durable and kind is None else ():
                     _flush(handle)
-                os.close(handle)
+            finally:
+                for handle in handles:
+                    os.close(handle)
 
     def _spool(self) -> None:
         """Leave the action for whoever holds the lock next, with the largest time this process had seen: the clock
         must be lifted above it when the events get their place."""
         seen = max((store.largest_seen() for store in self.stores.values()), default="")
-        action = spool.Action(clock.wall(), seen, [_draft(event) for event in self.events])
+        action = spool.Action(clock.wall(), seen, [spool.draft_of(event) for event in self.events])
         self.spooled = spool.leave(self.home, action)
 
     def _close(self) -> list[int]:
@@ -264,10 +273,10 @@ class Tail:
         try:
             written = os.write(handle, block)
         except OSError as error:
-            _cut_back(handle, size)
+            _cut_back(path, handle, size)
             raise _refused(path, error) from error
         if written != len(block):
-            _cut_back(handle, size)
+            _cut_back(path, handle, size)
             raise DiskRefused(f"cannot write {path}: the disk is full", "free some space and try again; nothing was written")
         self._mark(events[-1], os.path.basename(path), size + len(block) - len(lines[-1]) - 1, len(lines[-1]), lines[-1])
 
@@ -276,32 +285,38 @@ class Tail:
         self._clock.mark = (name, offset, length, line[start : start + 16].decode("ascii"), last.seq)
         try:
             self._clock.store(self.home)
-        except OSError as error:
-            # The events are written and acknowledged; an older mark still points at a line of ours.
-            if error.errno not in _FULL:
-                raise
+        except OSError:
+            return  # the events are written, so this is no failure; an older mark still points at a line of ours
 
     def _open(self) -> tuple[str, int, int]:
         """Open the segment to append to, making the next one where the last is closed."""
         while True:
             path = os.path.join(self.directory, segments.name_of(self.number))
             try:
-                handle = os.open(path, os.O_RDWR | os.O_APPEND | os.O_CREAT | os.O_CLOEXEC | os.O_NOFOLLOW, PRIVATE_FILE)
+                handle = os.open(path, _APPENDING, PRIVATE_FILE)
             except OSError as error:
-                raise _refused(path, error) from error
-            size = os.fstat(handle).st_size
-            if size < segments.CLOSED_AT:
+                if error.errno not in _IN_THE_WAY:
+                    raise _refused(path, error) from error
+                self.number += 1
+                continue
+            status = os.fstat(handle)
+            if status.st_size < segments.CLOSED_AT and stat.S_ISREG(status.st_mode):
                 self.handles.append(handle)
-                if size == 0:
+                if status.st_size == 0:
                     self.handles.append(os.open(self.directory, os.O_RDONLY | os.O_CLOEXEC))
-                return path, handle, size
+                return path, handle, status.st_size
             os.close(handle)
             self.number += 1
 
 
-def _cut_back(handle: int, size: int) -> None:
+def _cut_back(path: str, handle: int, size: int) -> None:
     # Safe because we hold the append lock and O_APPEND put our bytes at the end.
-    os.ftruncate(handle, size)
+    try:
+        os.ftruncate(handle, size)
+        if size == 0:
+            os.unlink(path)
+    except OSError:
+        return  # what is left is an unfinished line, which the next append isolates; the refusal is told either way
 
 
 def _refused(path: str, error: OSError) -> DiskRefused:
@@ -316,36 +331,6 @@ def _flush(handle: int) -> None:
     except OSError as error:
         if error.errno not in (errno.EINVAL, errno.ENOTSUP):
             raise DiskRefused(f"the disk did not confirm the write: {error.strerror}", "check the disk") from error
-
-
-def _draft(event: Event) -> spool.Draft:
-    """An event as the spool keeps it: everything but its place in the log."""
-    draft: spool.Draft = {
-        "kind": event.kind,
-        "v": event.v,
-        "id": event.id,
-        "entity": event.entity,
-        "actor": event.actor,
-        "session": event.session,
-        "tx": event.tx,
-        "undoes": event.undoes,
-        "sees": event.sees,
-        "data": event.data,
-    }
-    return draft
-
-
-def _from_draft(draft: spool.Draft) -> Event:
-    event = Event()
-    event.kind, event.v, event.id = draft["kind"], draft["v"], draft["id"]
-    event.declared = KINDS[event.kind]
-    event.entity, event.actor, event.data = draft["entity"], draft["actor"], draft["data"]
-    event.session = draft.get("session") or ""
-    event.tx = draft.get("tx") or draft["id"]
-    event.undoes = draft.get("undoes") or ""
-    event.sees = draft.get("sees") or {}
-    event.wall = ""
-    return event
 
 
 def adopt(home: Home, lines: list[bytes]) -> str:

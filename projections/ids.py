@@ -11,12 +11,20 @@ import re
 
 from mait_code.journal.errors import Ambiguous, NotFound
 from mait_code.journal.ids import ENTITY_LENGTH
+from mait_code.projections import register
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from mait_code.projections.store import Store
 
 SHORTEST = 5
+#: Registers that say what a thing is about, one per kind of thing.
+TITLES = ("title", "body", "what", "label")
+
+#: Candidates told one by one where an id names several.
+_TOLD = 10
+#: What people call a thing of a family, where that is another word.
+_NAMES = {"inbox": "inbox item", "replica": "machine"}
 
 _NUMBERED = re.compile(r"#?(\d{1,15})([a-z]{2})?", re.ASCII)
 _PREFIX = re.compile(r"[0-9a-z]{1,12}", re.ASCII)
@@ -37,6 +45,18 @@ def short_of(store: Store, id_: str, number: int | None = None) -> str:
         if isinstance(other, str):
             longest = max(longest, len(_common(entity, other)) - len(store.family))
     return id_[: min(longest, ENTITY_LENGTH)]
+
+
+def shorts(store: Store) -> dict[str, str]:
+    """The short form of everything in a store whose things have no number, by their 12 characters; in one pass: in order,
+    only neighbours can share more than others do."""
+    names = [row[0].partition("/")[2] for row in store.query("SELECT entity FROM entities ORDER BY entity")]
+    found, before = {}, 0
+    for place, name in enumerate(names):
+        after = len(_common(name, names[place + 1])) if place + 1 < len(names) else 0
+        found[name] = name[: max(SHORTEST, before + 1, after + 1)]
+        before = after
+    return found
 
 
 def _common(one: str, other: str) -> str:
@@ -69,11 +89,26 @@ def resolve(store: Store, text: str) -> str:
     if len(found) == 1:
         return found[0][0]
     if not found:
-        raise NotFound(f"no {store.family} {given!r} here", "the list command shows the ids")
-    shorts = [f"{number}{entity.partition('/')[2][:2]}" for entity, number in found if number is not None]
-    if len(shorts) < len(found) or len(set(shorts)) < len(shorts):
-        shorts = [entity.partition("/")[2] for entity, _ in found]
-    raise Ambiguous(f"{given!r} names several: {', '.join(shorts[:10])}", shorts, "give one of these")
+        raise NotFound(f"no {_NAMES.get(store.family, store.family)} {given!r} here", "the list command shows the ids")
+    raise _ambiguous(store, given, found)
+
+
+def _ambiguous(store: Store, given: str, found: list[tuple[str, int | None]]) -> Ambiguous:
+    """The candidates by a name that tells them apart, each with its first words."""
+    names = [f"{number}{entity.partition('/')[2][:2]}" for entity, number in found if number is not None]
+    if len(names) < len(found) or len(set(names)) < len(names):
+        names = [entity.partition("/")[2] for entity, _ in found]
+    told = [f"{name}{_title(store, entity)}" for name, (entity, _) in zip(names, found, strict=True)][:_TOLD]
+    more = " ..." if len(found) > _TOLD else ""
+    return Ambiguous(f"{given!r} names several: {', '.join(told)}{more}", names, "give one of these")
+
+
+def _title(store: Store, entity: str) -> str:
+    state = store.state(entity)
+    text = "" if state is None else next(filter(None, (register.value(state, name) for name in TITLES)), "")
+    heading = str(text).strip().partition("\n")[0]
+    gone = ", deleted" if state is not None and register.is_deleted(state) else ""
+    return f" ({heading if len(heading) <= 40 else heading[:39] + '…'}{gone})" if heading else ""
 
 
 def _candidates(store: Store, asked: str) -> list[tuple[str, int | None]]:

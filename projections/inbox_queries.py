@@ -111,7 +111,7 @@ def _completed(store: Store, items: list[Item]) -> list[Item]:
         for item in items:
             item.short = ids.short_of(store, item.id)
     else:
-        shorts = _shorts(store)
+        shorts = ids.shorts(store)
         for item in items:
             item.short = shorts[item.id]
     if items:
@@ -120,20 +120,3 @@ def _completed(store: Store, items: list[Item]) -> list[Item]:
             if id_ in by_id:
                 by_id[id_].conflicts.append(register)
     return items
-
-
-def _shorts(store: Store) -> dict[str, str]:
-    """The shortest unique beginning of every id, in one pass: in order, only the neighbours can share more."""
-    names = [row[0].partition("/")[2] for row in store.db.execute("SELECT entity FROM entities ORDER BY entity")]
-    shorts, before = {}, 0
-    for place, name in enumerate(names):
-        after = _shared(name, names[place + 1]) if place + 1 < len(names) else 0
-        shorts[name] = name[: max(ids.SHORTEST, before + 1, after + 1)]
-        before = after
-    return shorts
-
-
-def _shared(one: str, other: str) -> int:
-    if one[: ids.SHORTEST] != other[: ids.SHORTEST]:
-        return 0  # fewer than would count
-    return next((place for place, (left, right) in enumerate(zip(one, other, strict=True)) if left != right), len(one))

@@ -16,6 +16,7 @@ from mait_code.projections.opening import Damaged
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
+    from typing import Any
 
     import apsw
 
@@ -104,7 +105,8 @@ class Index:
 
     def _drop_events(self, key: int) -> None:
         span = (key << OFFSET_BITS, (key + 1) << OFFSET_BITS)
-        rows = self.db.execute("SELECT id, entity, line FROM events WHERE place >= ? AND place < ?", span).fetchall()
+        query = "SELECT id, entity, line FROM events WHERE place >= ? AND place < ?"
+        rows: list[tuple[Any, ...]] = self.db.execute(query, span).fetchall()
         for id_, entity, line in rows:
             self._dropped[id_] = line
             self._refold.add(entity)
@@ -209,7 +211,7 @@ class Index:
 
     def events_of(self, entity: str) -> Iterator[Event]:
         """The events of an entity in order, each id once: of copies, the one with the lowest order key."""
-        rows = self.db.execute(
+        rows: list[tuple[Any, ...]] = self.db.execute(
             "SELECT e.place, e.id, e.line, c.id FROM events e LEFT JOIN copies c ON c.id = e.id"
             " WHERE e.entity = ? ORDER BY e.at, e.replica, e.seq, e.id, e.line",
             (entity,),

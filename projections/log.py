@@ -8,8 +8,6 @@ from __future__ import annotations
 
 import os
 
-import orjson
-
 from mait_code.journal import segments
 from mait_code.journal.event import BOM, Bad, Event, Future, parse
 from mait_code.projections import register
@@ -36,10 +34,13 @@ class Replicas(Projection):
     tables = {"replicas": "id TEXT PRIMARY KEY, replica TEXT NOT NULL, label TEXT NOT NULL"}
 
     def rows(self, entity: str, state: State) -> Iterable[tuple[str, Row]]:
-        return []
+        of, label = register.value(state, "of"), register.value(state, "label")
+        if isinstance(of, str) and isinstance(label, str) and label:
+            yield "replicas", (entity, of, label)
 
     def inverse(self, name: str, value: Any, event_id: str, state: State) -> tuple[str, dict[str, Any]]:
-        return "journal.replica_labelled", {"label": value, "of": register.value(state, "of")}
+        # An empty label is none: what replica.json says counts again.
+        return "journal.replica_labelled", {"label": value or "", "of": register.value(state, "of")}
 
 
 class LogIndex(Index):
@@ -106,16 +107,22 @@ class Log(Store):
         self.prefix = b""
 
     extra_tables = (
-        "CREATE TABLE lines (place INTEGER PRIMARY KEY, number INTEGER NOT NULL, id TEXT NOT NULL, at TEXT NOT NULL,"
-        " replica TEXT NOT NULL, seq INTEGER NOT NULL, kind TEXT NOT NULL, entity TEXT NOT NULL, tx TEXT NOT NULL,"
-        " undoes TEXT, actor TEXT NOT NULL, wall TEXT)",
+        (
+            "CREATE TABLE lines (place INTEGER PRIMARY KEY, number INTEGER NOT NULL, id TEXT NOT NULL, at TEXT NOT NULL,"
+            " replica TEXT NOT NULL, seq INTEGER NOT NULL, kind TEXT NOT NULL, entity TEXT NOT NULL, tx TEXT NOT NULL,"
+            " undoes TEXT, actor TEXT NOT NULL, wall TEXT)"
+        ),
         # severity: bad (skipped), newer (kept until an upgrade), note (read, but not as we write)
-        "CREATE TABLE problems (place INTEGER PRIMARY KEY, number INTEGER NOT NULL, severity TEXT NOT NULL, reason TEXT NOT NULL)",
+        (
+            "CREATE TABLE problems (place INTEGER PRIMARY KEY, number INTEGER NOT NULL, severity TEXT NOT NULL,"
+            " reason TEXT NOT NULL)"
+        ),
     )
     extra_indexes = (
         "CREATE INDEX IF NOT EXISTS lines_order ON lines (at, replica, seq, id)",
         "CREATE INDEX IF NOT EXISTS lines_replica ON lines (replica, seq)",
         "CREATE INDEX IF NOT EXISTS lines_tx ON lines (tx)",
+        "CREATE INDEX IF NOT EXISTS lines_undoes ON lines (undoes) WHERE undoes IS NOT NULL",
     )
 
     def index(self) -> Index:
@@ -170,9 +177,5 @@ class Log(Store):
             label = replica.described(self.home, directory).get("label")
             if isinstance(label, str) and label:
                 found[directory] = label
-        for _entity, raw in self.states():
-            state = orjson.loads(raw)
-            of, label = register.value(state, "of"), register.value(state, "label")
-            if isinstance(of, str) and isinstance(label, str):
-                found[of] = label
+        found.update(self.db.execute("SELECT replica, label FROM replicas ORDER BY id"))
         return found

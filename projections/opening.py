@@ -1,7 +1,7 @@
 """The file behind a store: opening it, and putting a damaged one out of the way so that it is made again.
 
-Several processes may find the same file damaged at once, while others open it. Opening shares a lock, putting away excludes:
-nobody ever has the main file of one store and the write-ahead log of the next.
+Several processes may find the same file damaged at once, while others open it. Opening shares a lock, putting away
+excludes: nobody ever has the main file of one store and the write-ahead log of the next.
 """
 
 from __future__ import annotations
@@ -23,8 +23,6 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
 WRITER_WAIT_MS = 5000
-#: Pages in the write-ahead log before a commit folds it back into the file.
-CHECKPOINT_PAGES = 100
 #: Putting a file away takes a moment; nobody waits longer than this for a process that was stopped while doing it.
 _LOCK_WAIT = 1.0
 
@@ -70,7 +68,7 @@ def connect(path: str) -> tuple[apsw.Connection, int]:
                 db.pragma("journal_mode", "wal")
             db.pragma("user_version")
             db.pragma("synchronous", "normal")
-            db.pragma("wal_autocheckpoint", CHECKPOINT_PAGES)
+            db.pragma("wal_autocheckpoint", 0)  # the store does it when the log has grown, see Store._bound_log
         except apsw.CantOpenError as error:
             db.close()
             if any(_is_in_the_way(path + ending) for ending in ("-wal", "-shm")):
@@ -138,10 +136,11 @@ def _free_name(path: str) -> str:
 
 @contextmanager
 def _lock(path: str, how: int) -> Iterator[None]:
-    """Hold the lock that keeps opening and putting away apart. Where the disk refuses it, nothing can be put away either."""
+    """Hold the lock that keeps opening and putting away apart. Where the disk refuses it, nothing can be put away."""
     handle = -1
+    lock = os.path.join(os.path.dirname(path), "stores.lock")
     try:
-        handle = os.open(os.path.join(os.path.dirname(path), "stores.lock"), os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, PRIVATE_FILE)
+        handle = os.open(lock, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, PRIVATE_FILE)
         _take(handle, how)
     except OSError as error:
         if error.errno not in _NO_LOCK:

@@ -31,7 +31,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from datetime import timedelta
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, cast
 
 from mait_code.journal.errors import BadInput
 
@@ -88,7 +88,7 @@ def make(
     if monthdays:
         rule["monthdays"] = sorted(set(monthdays), key=_from_start)
     if nth:
-        rule["nth"] = sorted(map(list, set(nth)), key=lambda pair: (_from_start(pair[0]), _place(pair[1])))
+        rule["nth"] = [list(pair) for pair in sorted(set(nth), key=_in_order)]
     check(rule)
     return dict(sorted(rule.items()))
 
@@ -115,6 +115,10 @@ def readable(rule: object) -> bool:
     return read(rule)[0] is not None
 
 
+def _in_order(pair: tuple[int, str]) -> tuple[int, int]:
+    return _from_start(pair[0]), _place(pair[1])
+
+
 def _place(day: str) -> int:
     return DAYS.index(day) if day in DAYS else ANY_WEEKDAY
 
@@ -127,7 +131,8 @@ def read(rule: object) -> tuple[Pattern | None, str]:
     """The pattern, or None and what is wrong. Unknown keys and another order of the days are no hindrance."""
     if not isinstance(rule, dict):
         return None, "it is no object"
-    unit, step = rule.get("every"), _whole(rule.get("interval"), 1, 999)
+    fields = cast("dict[str, Any]", rule)
+    unit, step = fields.get("every"), _whole(fields.get("interval"), 1, 999)
     if not isinstance(unit, str) or unit not in UNITS:
         return None, "`every` must be minute, hour, day, week, month or year"
     if not step:
@@ -135,21 +140,21 @@ def read(rule: object) -> tuple[Pattern | None, str]:
     if unit in FIXED:
         return Pattern(unit, step), ""
     if unit == "week":
-        days = _days(rule.get("days"))
+        days = _days(fields.get("days"))
         return (Pattern(unit, step, days=days), "") if days else (None, "`days` must list mon to sun")
-    month = _whole(rule.get("month"), 1, 12) if unit == "year" else 0
+    month = _whole(fields.get("month"), 1, 12) if unit == "year" else 0
     if unit == "year" and not month:
         return None, "`month` must be a whole number from 1 to 12"
-    if ("monthdays" in rule) == ("nth" in rule):
+    if ("monthdays" in fields) == ("nth" in fields):
         return None, "it needs one of `monthdays` and `nth`"
-    if "nth" in rule:
-        nth = _pairs(rule["nth"])
+    if "nth" in fields:
+        nth = _pairs(fields["nth"])
         return (
             (Pattern(unit, step, month=month, nth=nth), "") if nth else (None, '`nth` must list pairs like [1,"mon"]')
         )
-    numbers = rule["monthdays"]
-    if isinstance(numbers, list) and numbers and all(_whole(n, 1, 31) or _whole(n, -1, -1) for n in numbers):
-        return Pattern(unit, step, month=month, monthdays=tuple(numbers)), ""
+    numbers = _items(fields["monthdays"])
+    if numbers and all(_whole(n, 1, 31) or _whole(n, -1, -1) for n in numbers):
+        return Pattern(unit, step, month=month, monthdays=tuple(cast("list[int]", numbers))), ""
     return None, "`monthdays` must list 1 to 31, or -1 for the last day"
 
 
@@ -158,20 +163,23 @@ def _whole(value: object, low: int, high: int) -> int:
     return value if isinstance(value, int) and not isinstance(value, bool) and low <= value <= high else 0
 
 
+def _items(value: object) -> list[object]:
+    return cast("list[object]", value) if isinstance(value, list) else []
+
+
 def _days(value: object) -> tuple[int, ...]:
-    if not isinstance(value, list) or not all(isinstance(day, str) and day in DAYS for day in value):
-        return ()
-    return tuple(DAYS.index(day) for day in value)
+    names = [day for day in _items(value) if isinstance(day, str) and day in DAYS]
+    return tuple(DAYS.index(day) for day in names) if names == value else ()
 
 
 def _pairs(value: object) -> tuple[tuple[int, int], ...]:
-    found = []
-    for pair in value if isinstance(value, list) else ():
-        if not isinstance(pair, list) or len(pair) != 2 or not isinstance(pair[1], str):
+    found: list[tuple[int, int]] = []
+    for item in _items(value):
+        pair = _items(item)
+        number = _whole(pair[0], 1, 5) or _whole(pair[0], -1, -1) if len(pair) == 2 else 0
+        if not number or pair[1] not in (*DAYS, "weekday"):
             return ()
-        if not (_whole(pair[0], 1, 5) or _whole(pair[0], -1, -1)) or pair[1] not in (*DAYS, "weekday"):
-            return ()
-        found.append((pair[0], _place(pair[1])))
+        found.append((number, _place(str(pair[1]))))
     return tuple(found)
 
 
@@ -189,7 +197,7 @@ def describe(rule: object) -> str:
             every += " on " + _list([WEEKDAYS[day] for day in days])
     elif pattern.unit in ("month", "year"):
         every += " on " + _in_words(pattern)
-    newer = set(rule) - {"every", "interval"} - _KEYS[pattern.unit]
+    newer = set(cast("dict[str, Any]", rule)) - {"every", "interval"} - _KEYS[pattern.unit]
     return every + (" (and more that this version cannot read)" if newer else "")
 
 

@@ -64,7 +64,7 @@ class Reminders(Projection):
         rule = when.get("rule")
         said = self.occurrences(state)
         dismissed_at = state["x"].get("dismissed", {}).get(when["due"])
-        dismissed = rule is None and bool(said.get(when["due"], {}).get("dismissed"))
+        dismissed = rule is None and bool(closed_through(when, said))
         notified = state["x"].get("notified", {})
         yield (
             "reminders",
@@ -111,22 +111,45 @@ def _utc(when: dict[str, Any]) -> str:
     return zones.to_utc(when["due"], when["zone"]).strftime("%Y-%m-%dT%H:%M:%SZ")
 
 
+def closed_through(when: dict[str, Any], said: dict[str, dict[str, Any]]) -> str:
+    """The latest occurrence that was dismissed, and those before it with it; empty where none was.
+
+    A dismissal that names no occurrence of the present rule is about an earlier time of the reminder and closes nothing.
+    """
+    from mait_code.projections import recurrence
+
+    due, rule = when["due"], when.get("rule")
+    dismissed = sorted((occurrence for occurrence, one in said.items() if one.get("dismissed")), reverse=True)
+    if rule is None:
+        return due if due in dismissed else ""
+    for occurrence in dismissed:
+        try:
+            if recurrence.latest(due, rule, occurrence) == occurrence:
+                return occurrence
+        except BadInput:
+            continue
+    return ""
+
+
 def _next_at(when: dict[str, Any], said: dict[str, dict[str, Any]]) -> str | None:
     """The earliest moment (UTC, 20 characters) at which something of this reminder could be overdue."""
     from mait_code.projections import recurrence, zones
 
     due, zone, rule = when["due"], when["zone"], when.get("rule")
-    dismissed = [occurrence for occurrence, one in said.items() if one.get("dismissed")]
+    closed = closed_through(when, said)
+    if closed and rule is None:
+        return None
     try:
-        if dismissed and rule is None:
-            return None
-        at: str | None = due
-        if dismissed:
-            at = recurrence.next_after(due, rule, max(dismissed))
+        at = recurrence.next_after(due, rule, closed) if closed else due
         if at is None:
             return None
+        moment = zones.to_utc(at, zone)
         until = said.get(at, {}).get("until")
-        moment = zones.to_utc(until["due"], until["zone"]) if until else zones.to_utc(at, zone)
+        if until:
+            moment = zones.to_utc(until["due"], until["zone"])
+            following = recurrence.next_after(due, rule, at)
+            if following is not None:
+                moment = min(moment, zones.to_utc(following, zone))
     except (ValueError, OverflowError, BadInput):
         # A time no calendar has: shown as it stands, and looked at by every check.
         return "1970-01-01T00:00:00Z"

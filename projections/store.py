@@ -40,6 +40,8 @@ SCHEMA = 2
 BATCH = 200_000
 #: An empty store with more segments than this to fold is made anew instead, which is quicker.
 ANEW = 8
+#: Bytes of write-ahead log above which it is taken back into the file.
+LONGEST_LOG = 512 * 1024
 #: Page cache of a store that is made anew: what does not fit is written twice.
 BULK_CACHE_KIB = 256 * 1024
 
@@ -228,7 +230,7 @@ class Store:
         return self._catch_up(wait, thorough)
 
     def _put_away(self, error: Exception) -> None:
-        """Make way for a new file, or raise what is no damage. Where the disk does not let us, this process lives in memory."""
+        """Make way for a new file, or raise what is no damage. Where the disk refuses, this process lives in memory."""
         if self.in_memory or not is_damage(error):
             raise error
         try:
@@ -254,6 +256,7 @@ class Store:
             else:
                 folded = self._fold(db, plan)
                 db.execute("COMMIT")
+                self._bound_log()
         except BaseException:
             self.roll_back()
             raise
@@ -390,12 +393,24 @@ class Store:
         index.bulk, index.later = True, later
         return index
 
+    def _bound_log(self) -> None:
+        """Keep the write-ahead log short. SQLite's own rule does not: a process that opens alone has forgotten how far it
+        was folded back, copies all of it again at each commit, and never starts it over."""
+        try:
+            if os.stat(self.path + "-wal").st_size > LONGEST_LOG:
+                self.settle()
+        except OSError:
+            return  # in memory, or set aside by another process this moment
+
     def settle(self) -> None:
-        """Take the write-ahead log of a large fold back into the file, so that the next opening need not read it."""
+        """Take the write-ahead log back into the file, so that the next opening need not read it."""
+        self.db.set_busy_timeout(0)
         try:
             self.db.wal_checkpoint(mode=apsw.SQLITE_CHECKPOINT_TRUNCATE)
-        except apsw.BusyError:
-            return  # somebody reads an older state; a later fold does it
+        except (apsw.BusyError, *NO_ROOM):
+            return  # somebody reads an older state, or the disk is full; a later fold does it
+        finally:
+            self.db.set_busy_timeout(WRITER_WAIT_MS)
 
     def rebuild(self) -> int:
         """Fold the whole journal anew into this store. Returns the number of events."""
@@ -442,9 +457,10 @@ class Store:
     def states(self) -> Iterator[tuple[str, bytes]]:
         """Every entity with its state as canonical JSON, in order."""
         last = ""
-        while rows := self.query("SELECT entity, state FROM entities WHERE entity > ? ORDER BY entity LIMIT 5000", (last,)):
-            yield from rows  # type: ignore[misc]
-            last = rows[-1][0]
+        page = "SELECT entity, state FROM entities WHERE entity > ? ORDER BY entity LIMIT 5000"
+        while rows := self.query(page, (last,)):
+            for last, state in rows:
+                yield last, state
 
     def events_of(self, entity: str) -> list[Event]:
         """The events of an entity in order, each once."""

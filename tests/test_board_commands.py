@@ -178,6 +178,17 @@ def test_short_project_names_work_where_they_are_unambiguous(cli: Cli) -> None:
     assert "[moon/engine]" in everything
 
 
+def test_a_clone_whose_url_differs_in_case_is_the_same_project(cli: Cli, place: Path) -> None:
+    (place / ".git").mkdir()
+    for name in ("objects", "refs"):
+        (place / ".git" / name).mkdir()
+    (place / ".git" / "HEAD").write_text("ref: refs/heads/main\n")
+    for url in ("https://example.org/Acme/Rocket.git", "git@example.org:acme/rocket"):
+        (place / ".git" / "config").write_text(f'[remote "origin"]\n\turl = {url}\n')
+        assert added(cli, "x")["project"] == "Acme/Rocket"
+    assert len(cli("board", "list", "--json").json) == 2
+
+
 def test_project_decides_between_cards_of_one_number_and_refuses_others(cli: Cli) -> None:
     added(cli, "a")
     assert cli("board", "show", "1", "--project", "rocket").code == 0

@@ -9,7 +9,10 @@ import subprocess
 import sys
 from typing import TYPE_CHECKING, Any
 
+import apsw
 import pytest
+
+from mait_code.commands.workspace import Workspace
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -215,7 +218,8 @@ def test_a_card_taken_over_is_told_to_the_session_that_had_it_by_any_command(
     session("s-2", os.getppid())
     done(cli, "unbind", "1")
     session("s-1", os.getpid())
-    assert "held" not in cli("board", "list").err
+    assert "no longer bound to this session" in cli("board", "list").err
+    assert cli("board", "list").err == ""
     done(cli, "bind", "1")
     # Process 999999 is not running, so the card may be taken from it.
     done(cli, "move", "1", "backlog")
@@ -283,6 +287,58 @@ def test_two_offline_machines_make_one_number_and_both_keep_it(cli: Cli, machine
     assert first["id"][:2] in ambiguous.err
     assert cli("board", "show", "2", "--project", "moon", "--json").json["title"] == "b"
     assert done(cli, "add", "c")["number"] == 3
+
+
+def test_a_card_deleted_here_and_edited_there_stays_deleted_and_says_so(
+    cli: Cli, machine: Callable[[str], None]
+) -> None:
+    machine("one")
+    done(cli, "add", "a")
+    machine("two")
+    done(cli, "edit", "1", "--title", "better")
+    machine("one")
+    shutil.rmtree(os.environ["MAIT_CODE_DATA_DIR"] + "/journal/" + _replica_of("two"))
+    done(cli, "remove", "1")
+    machine("two")
+    refused = cli("board", "show", "1")
+    assert refused.code == 1
+    assert "mait-code conflicts" in refused.err
+    assert "board restore 1" in refused.err
+    assert "!conflict: deleted" in cli("board", "list", "--deleted").out
+    back = done(cli, "restore", "1")
+    assert (back["title"], back["conflicts"]) == ("better", [])
+
+
+def test_a_card_that_a_newer_version_wrote_on_is_marked(cli: Cli, home: Path) -> None:
+    card = done(cli, "add", "a")
+    (segment,) = (home / "data" / "journal").glob("*/*.jsonl")
+    with Workspace.open() as ws, ws.journal.writing(ws.store("board")) as writer:
+        event = writer.append("card.moved", f"card/{card['id']}", column="done")
+        event.v = 99
+    assert b'"v":99' in segment.read_bytes()
+    assert "newer version" in cli("board", "list").out
+    shown = cli("board", "show", "1", "--json").json
+    assert (shown["newer"], shown["status"]) == (True, "backlog")
+    assert "newer version" in cli("board", "show", "1").out
+
+
+def test_a_store_that_is_being_written_is_served_as_it_is_and_says_so(cli: Cli, machine: Callable[[str], None]) -> None:
+    machine("two")
+    done(cli, "add", "theirs")
+    machine("one")
+    done(cli, "add", "mine")
+    machine("two")
+    done(cli, "add", "theirs too")
+    machine("one")
+    with Workspace.open() as ws:
+        writer = apsw.Connection(ws.store("board").path)
+    writer.execute("BEGIN IMMEDIATE")
+    listed = cli("board", "list", "--json")
+    assert len(listed.json) == 2
+    assert "1 event is not folded yet" in listed.err
+    writer.execute("ROLLBACK")
+    writer.close()
+    assert len(cli("board", "list", "--json").json) == 3
 
 
 @pytest.mark.slow

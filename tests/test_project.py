@@ -186,7 +186,7 @@ def test_a_name_that_is_not_utf8_or_too_long_can_be_stored(tmp_path: Path) -> No
     assert project.here(str(tmp_path / ("n" * 240))) == "n" * 200
 
 
-# -- the configuration file ---------------------------------------------------------------------------------------------
+# -- the configuration file --------------------------------------------------------------------------------------------
 
 CONFIGS = {
     "plain": '[remote "origin"]\n\turl = URL\n\tfetch = +refs/heads/*\n',

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 import click
 
 from mait_code.commands.cli import board_view
+from mait_code.commands.cli.board_closing import close
 from mait_code.commands.cli.board_options import (
     PRIORITY,
     STATUS,
@@ -95,7 +96,7 @@ def list_cards(
         board_view.columns(ws, out, cards)
     else:
         out.line(_nothing(ws, chosen, bool(statuses or search), held, deleted))
-    board_view.close(ws, out, _about_conflicts(cards))
+    close(ws, out, _about_conflicts(cards))
 
 
 def _about_conflicts(cards: list[Card]) -> list[str]:
@@ -132,7 +133,7 @@ def show(ws: Workspace, out: Output, card: str, project: str | None) -> None:
         out.data(board_view.card_json(ws, found))
     else:
         board_view.whole(ws, out, found)
-    board_view.close(ws, out, found.notes)
+    close(ws, out, found.notes)
 
 
 @command("summary")
@@ -150,7 +151,7 @@ def summary(ws: Workspace, out: Output, every: bool, project: str | None) -> Non
     else:
         parts = ", ".join(f"{board_view.heading(column).lower()} {count}" for column, count in counts.items())
         out.line(f"{'All projects' if chosen.every else chosen.project or 'No project'}: {parts}")
-    board_view.close(ws, out)
+    close(ws, out)
 
 
 @command("export")
@@ -203,7 +204,7 @@ def export(
         out.data(content)
     else:
         out.block(board_export.markdown(cards).removesuffix("\n"))
-    board_view.close(ws, out)
+    close(ws, out)
 
 
 @pass_workspace
@@ -224,4 +225,4 @@ def overview(ws: Workspace, out: Output) -> None:
         board_view.columns(ws, out, cards)
     else:
         out.line(_nothing(ws, chosen, False, False, False))
-    board_view.close(ws, out, _about_conflicts(cards))
+    close(ws, out, _about_conflicts(cards))

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 import click
 
 from mait_code.commands.cli import board_view
+from mait_code.commands.cli.board_closing import close
 from mait_code.commands.cli.board_options import PRIORITY, for_project, text_or_stdin, words_or_stdin
 from mait_code.commands.cli.frame import argument, command, option, pass_workspace
 
@@ -158,4 +159,4 @@ def ref_list(ws: Workspace, out: Output, card: str, project: str | None) -> None
             out.line(f"{place}  {label}: {value}")
     else:
         out.line(f"{found.short} has no references; mait-code board ref add {found.short} LABEL VALUE adds one.")
-    board_view.close(ws, out)
+    close(ws, out)

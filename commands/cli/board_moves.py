@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from mait_code.commands.cli import board_view
+from mait_code.commands.cli.board_closing import close
 from mait_code.commands.cli.board_options import STATUS, for_project, for_session, text_or_stdin
 from mait_code.commands.cli.frame import argument, command, option, pass_workspace
 
@@ -80,7 +81,7 @@ def next_card(
             out.line(
                 'Nothing to take: no unblocked card is refined or in the backlog; mait-code board add "..." adds one.'
             )
-        board_view.close(ws, out)
+        close(ws, out)
     elif claim:
         board_view.changed(ws, out, card, "Claimed")
     else:
@@ -88,7 +89,7 @@ def next_card(
             out.data(board_view.card_json(ws, card))
         else:
             board_view.whole(ws, out, card)
-        board_view.close(ws, out, card.notes)
+        close(ws, out, card.notes)
 
 
 @command("complete")

@@ -5,12 +5,13 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from mait_code.commands import project as projects
-from mait_code.commands.board_sessions import binding, lost_claims
+from mait_code.commands.board_sessions import binding
+from mait_code.commands.cli.board_closing import close, local_time
 from mait_code.projections import board_queries
 from mait_code.projections.cards import COLUMNS
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping
+    from collections.abc import Mapping
 
     from mait_code.commands.output import Output
     from mait_code.commands.workspace import Workspace
@@ -60,31 +61,9 @@ def changed(ws: Workspace, out: Output, card: Card, *did: str) -> None:
     close(ws, out, card.notes)
 
 
-def close(ws: Workspace, out: Output, notes: Iterable[str] = ()) -> None:
-    """What every board command says at its end, on stderr: its notes, claims lost, events not folded yet."""
-    for note in notes:
-        out.note(note)
-    for lost in lost_claims(ws):
-        out.warn(lost)
-    if ws.behind:
-        out.note(f"{ws.behind} events are not folded yet: another process is at work; ask again in a moment")
-
-
 def heading(column: str) -> str:
     """A column's name for people."""
     return column.replace("_", " ").capitalize()
-
-
-def local_time(at: str | None) -> str:
-    """A stored UTC time as this machine's wall clock, with its zone."""
-    if not at:
-        return ""
-    from datetime import datetime
-
-    try:
-        return datetime.fromisoformat(at).astimezone().strftime("%Y-%m-%d %H:%M %Z")
-    except (ValueError, OverflowError, OSError):
-        return at
 
 
 # -- lists ------------------------------------------------------------------------------------------------------------

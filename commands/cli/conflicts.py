@@ -5,13 +5,16 @@ from __future__ import annotations
 import click
 
 from mait_code.commands.cli.frame import argument, command, option, pass_workspace
-from mait_code.journal.errors import Ambiguous
+from mait_code.journal.errors import Ambiguous, BadInput
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from mait_code.commands.conflicts import Conflict
     from mait_code.commands.output import Output
     from mait_code.commands.workspace import Workspace
+
+#: Characters of a value that stands in one line with who wrote it.
+_IN_LINE = 60
 
 
 @pass_workspace
@@ -36,92 +39,92 @@ def _list(ws: Workspace, out: Output) -> None:
         return
     if not found:
         out.line("No conflicts: nothing was changed on two machines at once.")
-        return
-    for conflict in found:
-        _print(out, conflict)
-    out.note("close one with: mait-code conflicts pick ID FIELD NUMBER")
+    _print_all(out, found)
 
 
 @command("show")
 @argument("id")
 @argument("field", required=False)
 @pass_workspace
-def show(ws: Workspace, out: Output, id: str, field: str | None) -> None:
-    """Show one conflict: who, where and when."""
+def show(ws: Workspace, out: Output, id: str, field: str | None) -> None:  # noqa: A002
+    """Show one conflict: who, where and when.
+
+    ID is the card, inbox item or reminder, deleted ones too. FIELD chooses where several of its fields are in conflict.
+    """
     from mait_code.commands import conflicts
 
     found = conflicts.of(ws, id, field)
     if out.json:
         out.data([conflict.json() for conflict in found])
         return
-    for conflict in found:
-        _print(out, conflict)
+    _print_all(out, found)
 
 
 @command("pick")
 @argument("id")
 @argument("field_and_number", nargs=-1, required=True, metavar="[FIELD] NUMBER")
-@option("--value", is_flag=True, help="NUMBER is the text of a side's value, not its number.")
+@option("--value", is_flag=True, help="The last argument is the value of a side, not its number.")
 @pass_workspace
-def pick(ws: Workspace, out: Output, id: str, field_and_number: tuple[str, ...], value: bool) -> None:
+def pick(ws: Workspace, out: Output, id: str, field_and_number: tuple[str, ...], value: bool) -> None:  # noqa: A002
     """Choose a value and close a conflict.
 
     NUMBER is that of the side you want, as `conflicts show` counts them. FIELD may be left out where only one field is in
     conflict. `undo` takes a pick back.
     """
-    from mait_code.commands import conflicts, lookup
+    from mait_code.commands import conflicts
 
-    if len(field_and_number) > 2:
-        raise click.UsageError("give ID, FIELD and NUMBER")
-    field = field_and_number[0] if len(field_and_number) == 2 else None
-    found = conflicts.of(ws, id, field)
+    *fields, chosen = field_and_number
+    if len(fields) > 1:
+        raise click.UsageError("too many words: give ID, FIELD and NUMBER, and quote a FIELD or a value with spaces")
+    found = conflicts.of(ws, id, fields[0] if fields else None)
     if len(found) > 1:
         names = [conflict.field for conflict in found]
         raise Ambiguous(
             f"{id} is in conflict over {', '.join(names)}", names, "name the field: conflicts pick ID FIELD NUMBER"
         )
     conflict = found[0]
-    number = _side(conflict, field_and_number[-1], value)
-    conflicts.pick(ws, conflict, number)
-    chosen = lookup.words(conflict.sides[number - 1].value)
+    number = _side(conflict, chosen, value)
+    event = conflicts.pick(ws, conflict, number)
+    side = conflict.sides[number - 1]
     if out.json:
-        out.data({**conflict.json(), "picked": conflict.sides[number - 1].json()})
+        out.data({**conflict.json(), "picked": side.json(), "event": event.id})
         return
-    out.line(f"{conflict.field} of {conflict.short} is ", out.style(chosen, "bold"), " now; the conflict is closed.")
+    out.line("Picked for ", out.style(conflict.short, "bold"), f" {conflict.title}")
+    _value(out, f"  {conflict.field}: ", conflict.words(side), "")
 
 
 def _side(conflict: Conflict, text: str, by_value: bool) -> int:
-    from mait_code.commands import lookup
-
-    values = [lookup.words(side.value) for side in conflict.sides]
-    if not by_value and text.isdecimal():
+    values = [conflict.words(side) for side in conflict.sides]
+    if not by_value and text.isascii() and text.isdecimal():
         return int(text)
-    if text in values:
+    if by_value and text in values:
         return values.index(text) + 1
-    raise click.UsageError(f"{text!r} is no side of this conflict; give a number from 1 to {len(values)}")
+    hint = "--value takes a value as conflicts show prints it" if by_value else "to pick by value add --value"
+    raise BadInput(f"{text!r} is no side of this conflict", f"give a number from 1 to {len(values)}; {hint}")
+
+
+def _print_all(out: Output, found: list[Conflict]) -> None:
+    for conflict in found:
+        _print(out, conflict)
+    if found:
+        example = found[0]
+        field = example.field if " " not in example.field else f'"{example.field}"'
+        out.note(f"close one by picking a side: mait-code conflicts pick {example.short} {field} 1")
 
 
 def _print(out: Output, conflict: Conflict) -> None:
-    from mait_code.commands import lookup
-    from mait_code.commands.times import local
-
     kind = conflict.entity.partition("/")[0]
     out.line(out.style(f"{kind} {conflict.short}", "bold"), f"  {conflict.title}")
     out.line(f"  {conflict.field}:")
     for number, side in enumerate(conflict.sides, 1):
-        value = _deletion(side.value) if conflict.field == "deleted" else lookup.words(side.value)
-        who = (
-            f"{side.event.actor} on {side.machine or side.event.replica}, {local(side.event.shown)}"
-            if side.event
-            else "unknown"
-        )
-        mark = "  ← shown meanwhile" if side.stands else ""
-        if "\n" in value or len(value) > 60:
-            out.line(f"    {number}  {who}{mark}")
-            out.block(value, indent="         ")
-        else:
-            out.line(f"    {number}  ", out.style(value, "bold"), f"  ({who}){mark}")
+        mark = f"  ({side.who})" + ("  ← shown meanwhile" if side.stands else "")
+        _value(out, f"    {number}  ", conflict.words(side), mark)
 
 
-def _deletion(value: object) -> str:
-    return "deleted" if value else "kept, with what was written since"
+def _value(out: Output, before: str, text: str, after: str) -> None:
+    """A value in its line, or, where it is long, beneath it."""
+    if "\n" in text or len(text) > _IN_LINE:
+        out.line(before.rstrip(), after)
+        out.block(text, indent="         ")
+    else:
+        out.line(before, out.style(text, "bold"), after)

@@ -8,55 +8,68 @@ from mait_code.commands.cli.frame import argument, command, option, pass_workspa
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from collections.abc import Iterable
+    from typing import Any
+
+    from mait_code.commands.history import Logged, Step
     from mait_code.commands.output import Output
+    from mait_code.commands.undo import Undone
     from mait_code.commands.workspace import Workspace
-    from mait_code.journal.event import Event
+
+#: Characters of a value that stands within a line.
+_IN_LINE = 60
 
 
 @command("history")
 @argument("id")
 @pass_workspace
-def history(ws: Workspace, out: Output, id: str) -> None:
+def history(ws: Workspace, out: Output, id: str) -> None:  # noqa: A002
     """Show every event of one thing.
 
-    ID is a card, an inbox item or a reminder, deleted ones too. Each event tells when, who and where, and what it changed,
-    field by field.
+    ID is a card, an inbox item or a reminder, deleted ones too: 12kf, a beginning of an id, or card/kfhq2m9xt47w. Each
+    event tells when, who and where, and what it changed, field by field.
     """
     from mait_code.commands import history as logic
     from mait_code.commands import lookup
-    from mait_code.commands.times import local
 
     store, entity, steps = logic.history(ws, id)
     if out.json:
         out.data([step.json() for step in steps])
         return
     state = store.state(entity)
-    out.line(
-        out.style(f"{entity.partition('/')[0]} {lookup.short(store, entity, state)}", "bold"), "  ", lookup.title(state)
-    )
+    called = f"{entity.partition('/')[0]} {lookup.short(store, entity, state)}"
+    out.line(out.style(called, "bold"), "  ", lookup.title(state))
     for step in steps:
-        event = step.event
-        where = step.label or event.replica
-        undone = f"  takes back {event.undoes[:8]}" if event.undoes else ""
-        out.line(
-            out.style(event.id[:8], "yellow"),
-            "  ",
-            local(event.shown, seconds=True),
-            "  ",
-            f"{event.actor} on {where}  {event.kind}{undone}",
-        )
-        for name, before, after in step.changes:
-            _change(out, lookup.shown_register(name), lookup.words(before), lookup.words(after))
-        if event.kind.endswith("commented") or event.kind.endswith("referenced"):
-            out.block(
-                str(event.data.get("body") or f"{event.data.get('label')}: {event.data.get('value')}"), indent="      "
-            )
+        _step(out, step)
+    out.note("undo ID takes one of these back, by the digits in front of it")
+
+
+def _step(out: Output, step: Step) -> None:
+    from mait_code.commands import lookup
+    from mait_code.commands.times import local
+
+    event = step.event
+    undone = f"  takes back {event.undoes[:8]}" if event.undoes else ""
+    newer = "  (by a newer version; update to see what it says)" if step.is_newer else ""
+    where = f"{event.actor} on {step.label or event.replica}"
+    out.line(
+        out.style(event.id[:8], "yellow"),
+        "  ",
+        local(event.shown, seconds=True),
+        f"  {where}  {event.kind}{undone}{newer}",
+    )
+    for name, before, after in step.changes:
+        if not name.startswith(("comment:", "reference:")):
+            _change(out, lookup.field_words(name), lookup.words(before), lookup.words(after))
+    said = event.data.get("body") if event.kind.endswith("commented") else None
+    if event.kind.endswith(".referenced"):
+        said = f"{event.data.get('label')}: {event.data.get('value')}"
+    if said is not None:
+        out.block(str(said), indent="      ")
 
 
 def _change(out: Output, field: str, before: str, after: str) -> None:
-    if field.startswith(("comment:", "reference:")):
-        return
-    if "\n" in before or "\n" in after or len(before) + len(after) > 120:
+    if "\n" in before or "\n" in after or len(before) + len(after) > 2 * _IN_LINE:
         out.line(f"    {field}:")
         for mark, text in (("- ", before), ("+ ", after)):
             if text != "—":
@@ -66,83 +79,106 @@ def _change(out: Output, field: str, before: str, after: str) -> None:
 
 
 @command("log")
-@option(
-    "--limit", "-n", type=click.IntRange(1, 1_000_000), default=50, show_default=True, help="How many events to show."
-)
-@option("--follow", "-f", is_flag=True, help="Go on, and show events as they arrive.")
+@option("--limit", "-n", type=click.IntRange(1, 1_000_000), default=50, show_default=True, help="How many events.")
+@option("--follow", "-f", is_flag=True, help="Go on, and show events as they arrive; Ctrl-C ends it.")
 @pass_workspace
 def log(ws: Workspace, out: Output, limit: int, follow: bool) -> None:
     """Show events as they happened.
 
-    The newest come last. With --json each event is one object; with --follow one object per line.
+    The newest come last. With --json they are one array; with --follow each event is an object on a line of its own.
     """
     from mait_code.commands import history as logic
 
     shown = logic.log(ws, limit)
     if out.json and not follow:
-        out.data([logic.event_json(event, label) for event, label in shown])
+        out.data([one.json() for one in shown])
         return
-    if not shown and not follow:
-        out.note('nothing has happened here yet; try: mait-code inbox add "a thought"')
-    for event, label in shown:
-        _event_line(out, event, label)
+    out.terminal = out.terminal and not follow  # an object a line, on a terminal too
+    _print(out, shown)
     if follow:
-        out.flush()
-        for event, label in logic.follow(ws):
-            _event_line(out, event, label)
-            out.flush()
+        for batch in logic.follow(ws):
+            _print(out, batch)
+    elif not shown:
+        out.note('nothing has happened here yet; try: mait-code inbox add "a thought"')
 
 
-def _event_line(out: Output, event: Event, label: str) -> None:
-    from mait_code.commands import history as logic
+def _print(out: Output, events: Iterable[Logged]) -> None:
+    for one in events:
+        if out.json:
+            out.data(one.json())
+        else:
+            _event_line(out, one)
+    out.flush()
+
+
+def _event_line(out: Output, one: Logged) -> None:
     from mait_code.commands import lookup
     from mait_code.commands.times import local
 
-    if out.json:
-        out.data(logic.event_json(event, label))
-        return
-    kind, _, id_ = event.entity.partition("/")
+    event = one.event
     said = ", ".join(f"{lookup.shown_register(key)} {_brief(value)}" for key, value in event.data.items())
+    undone = f"  takes back {event.undoes[:8]}" if event.undoes else ""
+    where = f"{event.actor} on {one.label or event.replica}"
+    parts = [where, event.kind + undone, one.called, said]
     out.line(
-        out.style(event.tx[:8], "yellow"), "  ", local(event.shown, seconds=True), "  ",
-        f"{event.actor} on {label or event.replica}  {event.kind}  {kind}/{id_[:5]}  {said}",
-    )  # fmt: skip
+        out.style(event.tx[:8], "yellow"), "  ", local(event.shown, seconds=True), "  ", "  ".join(filter(None, parts))
+    )
 
 
-def _brief(value: object) -> str:
+def _brief(value: Any) -> str:
     from mait_code.commands import lookup
 
     text = lookup.words(value).replace("\n", " ")
-    return text if len(text) <= 60 else text[:59] + "…"
+    return text if len(text) <= _IN_LINE else text[: _IN_LINE - 1] + "…"
 
 
 @command("undo")
-@argument("what", required=False, metavar="[N|TX]")
+@argument("what", required=False, metavar="[N|ID]")
 @pass_workspace
 def undo(ws: Workspace, out: Output, what: str | None) -> None:
     """Take back the last action, or a named one.
 
     Without an argument it takes back your last action on this machine, by you or by Claude; with a number N the last N,
-    newest first; with an action's id (`log` and `history` show them) that one, an undo too. A thing that was made is
-    deleted; everything else gets its earlier value. An undo is refused where something was written on top of it.
+    newest first; with an action's id (`log` and `history` show them) that one: another machine's, or an undo, which does
+    the action again. A thing that was made is deleted; everything else gets its earlier value. Where something was
+    written on top of an action its undo is refused, and says what.
     """
     from mait_code.commands import undo as logic
 
-    named = what is not None and not (what.isdecimal() and len(what) <= 4)
-    undone = [logic.undo_named(ws, what)] if named and what is not None else logic.undo(ws, int(what or 1))
-    if out.json:
-        out.data(
-            [
-                {
-                    "tx": one.tx,
-                    "undo": one.events[0].tx,
-                    "things": one.things,
-                    "events": [event.id for event in one.events],
-                }
-                for one in undone
-            ]
-        )
+    done: list[Undone] = []
+    count = _count(what)
+    try:
+        if count is None:
+            done.append(logic.undo_named(ws, what or ""))
+        else:
+            for one in logic.undo(ws, count):
+                done.append(one)
+    finally:
+        # A refusal half way does not hide what was taken back before it.
+        _report(out, done)
+    if count is not None and len(done) < count:
+        out.note(f"no more than {len(done)} {'was' if len(done) == 1 else 'were'} left to take back")
+
+
+def _count(what: str | None) -> int | None:
+    """How many actions to take back; None where `what` names one."""
+    if what is None:
+        return 1
+    if not (what.isdecimal() and what.isascii() and len(what) <= 4):
+        return None
+    if int(what) == 0:
+        raise click.UsageError("0 takes nothing back; give a number from 1, or an action's id")
+    return int(what)
+
+
+def _report(out: Output, done: list[Undone]) -> None:
+    if not done:
         return
-    for one in undone:
-        kinds = ", ".join(dict.fromkeys(event.kind for event in one.action))
-        out.line("Took back ", out.style(one.tx[:8], "yellow"), f" ({kinds}): {'; '.join(one.things)}")
+    if out.json:
+        out.data([one.json() for one in done])
+    for one in done:
+        if not out.json:
+            things = "; ".join(thing.words for thing in one.things)
+            out.line("Took back ", out.style(one.tx[:8], "yellow"), f" ({', '.join(one.kinds)}): {things}")
+        for note in one.notes:
+            out.note(note)

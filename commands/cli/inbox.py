@@ -6,12 +6,11 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from mait_code.commands.cli.board_closing import close, local_time
 from mait_code.commands.cli.board_options import PRIORITY, text_or_stdin, words_or_stdin
 from mait_code.commands.cli.frame import argument, command, option, pass_workspace
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
-
     from mait_code.commands.output import Output
     from mait_code.commands.workspace import Workspace
     from mait_code.projections.inbox_queries import Item
@@ -36,18 +35,12 @@ def _json(ws: Workspace, item: Item) -> dict[str, Any]:
     return data
 
 
-def _close(ws: Workspace, out: Output, notes: Iterable[str] = ()) -> None:
-    from mait_code.commands.cli.board_view import close
-
-    close(ws, out, notes)
-
-
 def _changed(ws: Workspace, out: Output, item: Item, did: str, *more: str) -> None:
     if out.json:
         out.data(_json(ws, item))
     else:
         out.line(did, " ", out.style(item.short, "bold"), ": ", item.body, *more)
-    _close(ws, out, item.notes)
+    close(ws, out, item.notes)
 
 
 @command("add")
@@ -86,11 +79,10 @@ def _print(ws: Workspace, out: Output, items: list[Item], other: bool) -> None:
     else:
         out.line('The inbox is empty; mait-code inbox add "..." captures a thought.')
     count = sum(1 for item in items if item.conflicts)
-    _close(ws, out, [f"{count} of these items were changed on two machines: mait-code conflicts"] if count else [])
+    close(ws, out, [f"{count} of these items were changed on two machines: mait-code conflicts"] if count else [])
 
 
 def _rows(ws: Workspace, out: Output, items: list[Item]) -> None:
-    from mait_code.commands.cli.board_view import local_time
     from mait_code.commands.project import short_names
 
     names = short_names({item.project for item in items if item.project})
@@ -129,7 +121,6 @@ def _became(ws: Workspace, item: Item) -> str:
 def show(ws: Workspace, out: Output, item: str) -> None:
     """Show one item whole."""
     from mait_code.commands import inbox
-    from mait_code.commands.cli.board_view import local_time
 
     found = inbox.show(ws, item)
     if out.json:
@@ -148,7 +139,7 @@ def show(ws: Workspace, out: Output, item: str) -> None:
         for name, value in facts:
             if value:
                 out.line(out.style(f"  {name:<10}", "dim"), value)
-    _close(ws, out, found.notes)
+    close(ws, out, found.notes)
 
 
 @command("count")
@@ -162,7 +153,7 @@ def count(ws: Workspace, out: Output) -> None:
         out.data({"count": number})
     else:
         out.line(str(number))
-    _close(ws, out)
+    close(ws, out)
 
 
 @command("edit")

@@ -2,21 +2,23 @@
 
 from __future__ import annotations
 
+import os
+import random
 from typing import TYPE_CHECKING, Any
 
 import orjson
 
 from convergence import readable
-from convergence.machine import FAMILIES
+from convergence.machine import FAMILIES, Machine
 from convergence.model import Model
+from mait_code.journal import ids, segments
 from mait_code.projections.digest import digest
 from mait_code.projections.rebuild import rebuild
 
 if TYPE_CHECKING:
-    from convergence.machine import Machine
     from convergence.model import Entity
     from convergence.world import World
-    from mait_code.journal.home import Home
+    from mait_code.journal.event import Event
     from mait_code.projections.store import Store
 
 
@@ -87,7 +89,47 @@ def _registers(state: dict[str, Any], entity: Entity) -> None:
     agree("events of newer versions", state.get("n", []), newer)
 
 
-def interleaved(home: Home, machine: Machine, order: list[tuple[str, int]], wanted: dict[str, str]) -> None:
-    """Let the journal of `machine` arrive in an empty home piece by piece, in the given order of (path, bytes to grow by),
-    folding after each; the digests are those of the machine that saw it grow."""
-    raise NotImplementedError
+def interleaved(world: World, groups: int, seed: int) -> None:
+    """The lines of the journal in any order and any grouping, each group folded before the next comes, give the states
+    that the machines have."""
+    first = world.machines[0]
+    lines = first.lines()
+    shuffle = random.Random(seed)
+    shuffle.shuffle(lines)
+    late = Machine(os.path.join(world.folder, f"late{world.count()}"), "late", 0)
+    try:
+        for part in range(groups):
+            group = lines[part::groups]
+            if group:
+                late.put(f"{ids.new_replica()}/{segments.name_of(part + 1)}", b"\n".join(group) + b"\n")
+            for family in FAMILIES:
+                late.store(family).catch_up()
+        for family in FAMILIES:
+            store = late.store(family)
+            agree(f"{store.name}: another order", digest(store), digest(first.store(family)))
+            agree(f"{store.name}: another order", tables(store), tables(first.store(family)))
+    finally:
+        late.close()
+
+
+def written(machine: Machine, events: list[Event]) -> None:
+    """A write that saw everything is the only head of what it wrote, and no conflict is left there."""
+    for event in events:
+        store = machine.store(event.kind.partition(".")[0])
+        store.catch_up()
+        for name, _value in event.declared.writes(event.id, event.data):
+            agree(f"heads of {name}", store.heads(event.entity)[name], [event.id])
+            assert (event.entity, name) not in store.conflicted(), f"{event.kind} left a conflict of {name}"
+
+
+def no_conflict(machine: Machine) -> None:
+    """Nobody wrote without having seen the rest."""
+    for family in FAMILIES:
+        store = machine.store(family)
+        store.catch_up()
+        agree(f"{store.name}: conflicts", store.conflicted(), [])
+
+
+def count_conflicts(world: World) -> int:
+    """How many conflicts the machines show."""
+    return sum(len(world.machines[0].store(family).conflicted()) for family in FAMILIES)

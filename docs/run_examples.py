@@ -1,0 +1,289 @@
+"""Runs the examples of the pages with the real program: python docs/run_examples.py [--write] [PAGE ...]
+
+Each page is run in a temporary home, its blocks in order.
+
+- A block of the language `console` has commands after `$ ` or `NAME $ ` (a machine of that name), each followed by what it
+  prints. That must be what the page says, but for ids, times and digests, which differ from run to run; an id that the
+  page uses again is translated to the real one.
+- A block of no language, or `sh`, whose lines all call our programs, is run too. `ID` stands for a thing that is there.
+
+With --write the pages get what was printed. Commands of other programs run only where they are in RUNS or are our `git`.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+import shlex
+import subprocess
+import sys
+import tempfile
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+ROOT = Path(__file__).resolve().parent.parent
+PAGES = [ROOT / "README.md", ROOT / "docs/tutorial.md", *sorted((ROOT / "docs/how-to").glob("*.md"))]
+
+#: Our programs, and the functions behind them.
+PROGRAMS = {
+    "mait-code": "main",
+    "mait": "main",
+    "mc-tool-board": "board",
+    "mc-tool-inbox": "inbox",
+    "mc-tool-reminders": "reminders",
+}
+#: Other commands that a page may have run.
+RUNS = ("git", "rm", "cat", "ls", "mkdir", "cd", "export", "eval", "sqlite3")
+#: What the pages call the shared repository, the home directory and a machine that has no label.
+HUB, HOME, HOST = "git@example.org:you/notes.git", "/home/you", "laptop"
+
+PROMPT = re.compile(r"^(?:([a-z]+) )?\$ (.+)$")
+_FENCE = re.compile(r"^```(\w*)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
+_TIMES = (
+    (re.compile(r"\d{4}-\d\d-\d\d \d\d:\d\d(:\d\d)?"), "TIME"),
+    (re.compile(r"\b(Mon|Tue|Wed|Thu|Fri|Sat|Sun) \d{1,2} [A-Z][a-z]{2}( \d{4})?"), "DAY"),
+    (re.compile(r"\((in [^),;]+|now|[^),;]+ ago)\)"), "(AWAY)"),
+    (re.compile(r"\b\d+(\.\d)? s\b"), "SECONDS"),
+)
+#: Words that differ from run to run: digests, actions, short ids of cards; short and long ids of things, replicas.
+_VOLATILE = tuple(
+    re.compile(form)
+    for form in (
+        *(r"[0-9a-f]{64}", r"[0-9a-f]{8}", r"\d+[a-z]{2}"),
+        *(r"[a-z]{2}[0-9a-z]{3}", r"[a-z]{2}[0-9a-z]{10}", r"[0-9a-z]{8}"),
+    )
+)
+#: What a user's own shell would take in: here only the program is run.
+_EVAL = re.compile(r'eval "\$\((.*)\)"')
+_WORDS = re.compile(r"\w+|\W")
+
+
+@dataclass
+class Example:
+    """One command of a page: the machine it runs on, the lines it should print (None where the page does not say)."""
+
+    line: int
+    machine: str
+    command: str
+    expected: list[str] | None
+
+
+def blocks(text: str) -> Iterator[tuple[int, str, str]]:
+    """(number of its first line, language, content) of every fenced block."""
+    for found in _FENCE.finditer(text):
+        yield text[: found.start(2)].count("\n") + 1, found[1], found[2]
+
+
+def examples(text: str) -> list[Example]:
+    """The commands of a page, in order."""
+    found: list[Example] = []
+    for first, language, content in blocks(text):
+        rows = content.splitlines()
+        if language == "console":
+            for number, row in enumerate(rows, first):
+                prompt = PROMPT.match(row)
+                if prompt:
+                    found.append(Example(number, prompt[1] or "", prompt[2], []))
+                elif found and found[-1].expected is not None:
+                    found[-1].expected.append(row)
+        elif language in ("", "sh") and all(is_command(row) for row in rows if row.strip()):
+            found += [Example(number, "", row, None) for number, row in enumerate(rows, first) if row.strip()]
+    return found
+
+
+def is_command(row: str) -> bool:
+    """Whether a line of a block without prompts is a command line."""
+    first = row.split()[0]
+    return first in PROGRAMS or first in RUNS or first in NOT_RUN or "=" in first
+
+
+#: Commands that are not run, and why.
+NOT_RUN = {
+    "./dev": "it sets up environments; CI runs it",
+    "uv": "it installs",
+    "pipx": "it installs",
+    "pip": "it installs",
+    "python3": "it installs",
+    "apt": "it installs",
+    "brew": "it installs",
+}
+
+
+class Stage:
+    """A temporary directory with machines, each with a home of its own, and the shared repository."""
+
+    def __init__(self, place: Path) -> None:
+        self.place = place
+        self.hub = place / "hub.git"
+        programs = place / "bin"
+        programs.mkdir()
+        for name, function in PROGRAMS.items():
+            code = f"import sys; sys.argv[0] = '{name}'; from mait_code.commands.cli.main import {function}; {function}()"
+            script = programs / name
+            script.write_text(f'#!/bin/sh\nexec {shlex.quote(sys.executable)} -c "{code}" "$@"\n')
+            script.chmod(0o755)
+        subprocess.run(["git", "init", "--quiet", "--bare", str(self.hub)], check=True)
+
+    def home(self, machine: str) -> Path:
+        """The home directory of a machine, made when it is first asked for."""
+        home = self.place / (machine or "machine")
+        home.mkdir(exist_ok=True)
+        return home
+
+    def environment(self, machine: str) -> dict[str, str]:
+        """Nothing of whoever runs this but the way to programs."""
+        private = ("MAIT_CODE_", "XDG_", "GIT_", "CLAUDE")
+        kept = {name: value for name, value in os.environ.items() if not name.startswith(private)}
+        return kept | {
+            "HOME": str(self.home(machine)),
+            "PATH": f"{self.place / 'bin'}{os.pathsep}{os.environ['PATH']}",
+            "TZ": "UTC",
+            "LC_ALL": "C.UTF-8",
+            "NO_COLOR": "1",
+            "GIT_CONFIG_GLOBAL": os.devnull,
+            "GIT_CONFIG_NOSYSTEM": "1",
+        }
+
+    def run(self, machine: str, command: str) -> tuple[int, list[str]]:
+        """Run a command line of a page. Returns the exit code and what it printed, in the page's terms."""
+        line = command.replace(HUB, str(self.hub))
+        done = subprocess.run(
+            ["sh", "-c", _EVAL.sub(r"\1", line)],
+            cwd=self.home(machine),
+            env=self.environment(machine),
+            stdin=subprocess.DEVNULL,
+            capture_output=True,
+            timeout=120,
+            check=False,
+        )
+        printed = (done.stdout + done.stderr).decode("utf-8", "replace")
+        printed = printed.replace(str(self.hub), HUB).replace(str(self.home(machine)), HOME)
+        printed = printed.replace(f" on {os.uname().nodename}  ", f" on {HOST}  ")
+        return done.returncode, printed.splitlines()
+
+
+@dataclass
+class Translation:
+    """Which id of the run each id of the page stands for."""
+
+    real: dict[str, str] = field(default_factory=dict)
+
+    def command(self, text: str) -> str:
+        """A command of the page with the ids of this run."""
+        return "".join(self.real.get(word, word) for word in _WORDS.findall(text))
+
+    def page(self, text: str) -> str:
+        """A line of this run with the ids of the page."""
+        back = {real: page for page, real in self.real.items()}
+        return "".join(back.get(word, word) for word in _WORDS.findall(text))
+
+    def agree(self, expected: list[str], printed: list[str]) -> bool:
+        """Whether a command printed what the page says. Learns the ids that stand at the same places."""
+        if len(expected) != len(printed):
+            return False
+        learnt: dict[str, str] = {}
+        for said, real in zip(map(timeless, expected), map(timeless, printed), strict=True):
+            ours, theirs = _WORDS.findall(said), _WORDS.findall(real)
+            if len(ours) != len(theirs):
+                return False
+            for one, other in zip(ours, theirs, strict=True):
+                known = self.real.get(one, learnt.get(one))
+                if known is not None:
+                    if known != other:
+                        return False
+                elif one != other:
+                    if not any(kind.fullmatch(one) and kind.fullmatch(other) for kind in _VOLATILE):
+                        return False
+                    learnt[one] = other
+        self.real.update(learnt)
+        return True
+
+
+def timeless(line: str) -> str:
+    """A line without the times in it."""
+    for pattern, word in _TIMES:
+        line = pattern.sub(word, line)
+    return line
+
+
+class Run:
+    """One page, run. `faults` says what is not as the page has it; `text` is the page as it should be."""
+
+    def __init__(self, page: Path) -> None:
+        self.page = page
+        self.faults: list[str] = []
+        rows = page.read_text(encoding="utf-8").splitlines()
+        self.rows = rows
+        self.commands = 0
+        with tempfile.TemporaryDirectory(prefix="mait-code-examples-") as place:
+            self._run(Stage(Path(place).resolve()), examples("\n".join(rows) + "\n"))
+
+    def _run(self, stage: Stage, found: list[Example]) -> None:
+        translation = Translation()
+        printed_by: dict[int, list[str]] = {}
+        for example in found:
+            if example.command.split()[0] in NOT_RUN:
+                continue
+            self.commands += 1
+            command = translation.command(example.command)
+            if example.expected is None:
+                command = _with_things(stage, example, command)
+            code, printed = stage.run(example.machine, command)
+            refused = bool(example.expected) and example.expected[0].startswith("mait-code:")  # type: ignore[index]
+            if (code != 0) != refused:
+                self.faults.append(f"line {example.line}: `{example.command}` ended with {code}: {' / '.join(printed[-2:])}")
+            if example.expected is None:
+                continue
+            wanted = example.expected
+            while wanted and not wanted[-1]:
+                wanted = wanted[:-1]
+            if wanted and not translation.agree(wanted, printed):
+                self.faults.append(f"line {example.line}: `{example.command}` printed\n" + "\n".join(printed))
+                printed_by[example.line] = [translation.page(row) for row in printed]
+        for line in sorted(printed_by, reverse=True):
+            end = line
+            while not (self.rows[end].startswith("```") or PROMPT.match(self.rows[end])):
+                end += 1
+            self.rows[line:end] = printed_by[line]
+
+
+def _with_things(stage: Stage, example: Example, command: str) -> str:
+    """A command in which `ID` was replaced by a thing made for it."""
+    if not re.search(r"\bID\b", command):
+        return command
+    words = command.replace("mc-tool-", "mait-code ").split()
+    makes = {
+        "board": "mait-code board add 'a card' --json",
+        "inbox": "mait-code inbox add 'a thought' --json",
+        "reminders": "mait-code reminders set tomorrow 'a reminder' --json",
+    }
+    make = makes.get(words[1], makes["board"])
+    code, printed = stage.run(example.machine, make)
+    found = re.search(r'"id":\s*"([0-9a-z]{12})"', "".join(printed))
+    if code or not found:
+        raise RuntimeError(f"{make}: {printed}")
+    return re.sub(r"\bID\b", found[1], command)
+
+
+def main(arguments: list[str]) -> int:
+    """Run pages, or bring them up to date."""
+    write = "--write" in arguments
+    named = [Path(one).resolve() for one in arguments if not one.startswith("-")]
+    failed = False
+    for page in named or PAGES:
+        run = Run(page)
+        print(f"{page.relative_to(ROOT)}: {run.commands} commands, {len(run.faults)} not as the page says")
+        for fault in run.faults:
+            print(f"  {fault}")
+        if write and run.faults:
+            page.write_text("\n".join(run.rows) + "\n", encoding="utf-8")
+        failed = failed or bool(run.faults)
+    return int(failed and not write)
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))

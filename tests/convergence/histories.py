@@ -1,0 +1,183 @@
+"""Random histories as hypothesis state machines: every step is drawn, and a failing history is cut down to what it needs."""
+
+from __future__ import annotations
+
+from collections import Counter
+from typing import TYPE_CHECKING
+
+from convergence import checks
+from convergence.accidents import ACCIDENTS
+from convergence.operations import OPERATIONS, act
+from convergence.world import SECOND, SKEWS, World
+from hypothesis import HealthCheck, Verbosity, seed, settings
+from hypothesis import strategies as st
+from hypothesis.stateful import RuleBasedStateMachine, initialize, rule, run_state_machine_as_test
+
+if TYPE_CHECKING:
+    from convergence.machine import Machine
+
+MACHINE = st.integers(0, 4)
+SMALL = st.integers(0, 3)
+FAMILY = st.sampled_from(("card", "inbox", "reminder", "journal"))
+HOW = st.sampled_from(("", "checked", "spooled", "reckless", "unmarked"))
+STEP = st.sampled_from((0, 1, 1000, SECOND, 3600 * SECOND))
+CARDS = st.sampled_from([name for name in OPERATIONS if name.startswith("card.")])
+OTHERS = st.sampled_from([name for name in OPERATIONS if name.startswith(("inbox.", "reminder.", "journal."))])
+SETTLING = st.sampled_from(("pick", "pick", "undo"))
+
+#: What was played since the process began, for the report of the command.
+TALLY: Counter[str] = Counter()
+
+
+class History(RuleBasedStateMachine):
+    """A world of machines, and the end of their history. A step that failed ends it: nothing is checked after it."""
+
+    world: World
+    failed = False
+
+    @initialize(skews=st.lists(st.sampled_from(SKEWS), min_size=2, max_size=4), shared=st.booleans(), value=SMALL)
+    def begin(self, skews: list[int], shared: bool, value: int) -> None:
+        """Something to act upon, which everybody knows of or only the first."""
+        self.world = World(skews)
+        first = self.world.machines[0]
+        for name in ("card.created", "card.commented", "inbox.captured", "reminder.set"):
+            act(self.world, first, name, 0, value)
+        for other in self.world.machines[1:] if shared else ():
+            self.world.carry(first, other)
+
+    def machine(self, number: int, step: int = 0) -> Machine:
+        """The machine that acts next, a moment later. Until its step is over the history counts as failed."""
+        self.failed = True
+        self.world.now += step
+        TALLY["steps"] += 1
+        return self.world.at(number)
+
+    def teardown(self) -> None:
+        if not hasattr(self, "world"):
+            return
+        try:
+            if not self.failed:
+                self.end()
+                TALLY["histories"] += 1
+                TALLY["machines"] += len(self.world.machines)
+                TALLY["events acknowledged"] += len(self.world.acknowledged)
+        finally:
+            self.world.close()
+
+    def end(self) -> None:
+        raise NotImplementedError
+
+
+class Concurrent(History):
+    """Everybody acts whenever they like, journals travel in part and late, and every accident may happen."""
+
+    def _act(self, number: int, name: str, pick: int, value: int, how: str, step: int) -> None:
+        machine = self.machine(number, step)
+        events = act(self.world, machine, name, pick, value, how)
+        if how == "checked" and name != "undo":
+            checks.written(machine, events)
+        self.failed = False
+
+    @rule(number=MACHINE, name=CARDS, pick=SMALL, value=SMALL, how=HOW, step=STEP)
+    def act_on_card(self, number: int, name: str, pick: int, value: int, how: str, step: int) -> None:
+        self._act(number, name, pick, value, how, step)
+
+    @rule(number=MACHINE, name=OTHERS, pick=SMALL, value=SMALL, how=HOW, step=STEP)
+    def act_on_other(self, number: int, name: str, pick: int, value: int, how: str, step: int) -> None:
+        self._act(number, name, pick, value, how, step)
+
+    @rule(name=CARDS, names=st.lists(CARDS, min_size=2, max_size=5), pick=SMALL, value=SMALL, step=STEP)
+    def act_at_once(self, name: str, names: list[str], pick: int, value: int, step: int) -> None:
+        """Every machine does something to the same card, none having seen the others."""
+        for number, one in enumerate(names):
+            self._act(number, name if number == 0 else one, pick, value + number, "", step)
+
+    @rule(number=MACHINE, name=SETTLING, pick=SMALL, value=SMALL)
+    def settle(self, number: int, name: str, pick: int, value: int) -> None:
+        self._act(number, name, pick, value, "checked", 1)
+
+    @rule(source=MACHINE, to=MACHINE, chosen=st.integers(0, 2**16 - 1), cut=st.sampled_from((0, 0, 1, 30, 300)))
+    def carry_some(self, source: int, to: int, chosen: int, cut: int) -> None:
+        self._carry(source, to, chosen, cut)
+
+    @rule(source=MACHINE, to=MACHINE)
+    def carry_all(self, source: int, to: int) -> None:
+        self._carry(source, to, -1, 0)
+
+    def _carry(self, source: int, to: int, chosen: int, cut: int) -> None:
+        one = self.machine(source)
+        other = self.machine(to)
+        if one is not other:
+            self.world.carry(one, other, chosen, cut)
+        self.failed = False
+
+    @rule(number=MACHINE, family=FAMILY)
+    def look(self, number: int, family: str) -> None:
+        self.machine(number).store(family).catch_up()
+        self.failed = False
+
+    @rule(number=MACHINE, name=st.sampled_from(list(ACCIDENTS)), value=SMALL)
+    def accident(self, number: int, name: str, value: int) -> None:
+        machine = self.machine(number)
+        ACCIDENTS[name](self.world, machine, value)
+        self.failed = False
+
+    def end(self) -> None:
+        rebuilt = len(self.world.acknowledged)
+        checks.convergence(self.world, rebuilt)
+        TALLY["conflicts shown"] += checks.count_conflicts(self.world)
+        checks.interleaved(self.world, groups=rebuilt % 4 + 1, seed=rebuilt)
+
+
+class Sequential(History):
+    """Before anybody acts they get everything that was written before. Then there is never a conflict."""
+
+    BENIGN = (
+        "restart", "lost_store", "settle", "clock_set", "torn_tail", "nul_tail", "rubbish", "adopted", "segment_duplicated",
+        "newer_program", "machine_copied", "data_cloned", "joined", "stray_copies", "backed_up",
+    )  # fmt: skip
+
+    last = 0
+
+    @rule(number=MACHINE, name=st.one_of(CARDS, OTHERS, st.just("undo")), pick=SMALL, value=SMALL, step=STEP)
+    def act(self, number: int, name: str, pick: int, value: int, step: int) -> None:
+        machine = self._informed(number, step)
+        events = act(self.world, machine, name, pick, value)
+        checks.written(machine, events)
+        checks.no_conflict(machine)
+        self.failed = False
+
+    @rule(number=MACHINE, name=st.sampled_from(BENIGN), value=SMALL)
+    def accident(self, number: int, name: str, value: int) -> None:
+        machine = self._informed(number, 0)
+        ACCIDENTS[name](self.world, machine, value)
+        checks.no_conflict(machine)
+        self.failed = False
+
+    def _informed(self, number: int, step: int) -> Machine:
+        machine = self.machine(number, step)
+        before = self.world.machines[self.last]
+        if before is not machine:
+            self.world.carry(before, machine)
+        self.last = self.world.machines.index(machine)
+        self.world.enter(machine)
+        return machine
+
+    def end(self) -> None:
+        checks.convergence(self.world)
+
+
+def play(history: type[History], examples: int, steps: int, number: int) -> None:
+    """Play so many histories of so many steps. The same number plays the same histories."""
+    numbered = seed(number)(type(history.__name__, (history,), {}))
+    run_state_machine_as_test(
+        numbered,
+        settings=settings(
+            max_examples=examples,
+            stateful_step_count=steps,
+            deadline=None,
+            database=None,
+            verbosity=Verbosity.normal,
+            suppress_health_check=list(HealthCheck),
+        ),
+    )
