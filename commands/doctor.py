@@ -1,18 +1,13 @@
-"""Looking for trouble in the data, the stores and what surrounds them, and repairing what can be repaired safely.
-
-A repair never throws anything away: events that are in no file any more are written again, copies that sync tools left are
-adopted, a store that is no database any more is made again from the journal.
-"""
+"""Looking for trouble in the data, the stores and what surrounds them. Repairing it is in doctor_repairs."""
 
 from __future__ import annotations
 
 import os
 
-from mait_code.commands import journal_check
+from mait_code.commands import doctor_repairs, journal_check
+from mait_code.commands.doctor_repairs import gone_lines, store_fault, unseen
 from mait_code.journal import segments, spool
-from mait_code.journal.errors import BadInput, NotFound, Refused
-from mait_code.journal.event import BOM, Bad, Event, checksum_fault, parse
-from mait_code.journal.writing import adopt
+from mait_code.journal.errors import MaitError
 from mait_code.projections.stores import NAMES
 
 TYPE_CHECKING = False
@@ -20,7 +15,10 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
     from typing import Any
 
+    from mait_code.commands.journal_check import Place
     from mait_code.commands.workspace import Workspace
+
+    Look = Callable[[Workspace], Iterator["Check"]]
 
 OK, WARN, FAIL = "ok", "warn", "fail"
 #: Lines named one by one in a message; the rest are counted.
@@ -39,25 +37,49 @@ class Check:
         self.hint = hint
 
     def json(self) -> dict[str, Any]:
+        """The check as `--json` prints it."""
         return {"name": self.name, "level": self.level, "message": self.message, "fix_hint": self.hint or None}
 
 
 def examine(ws: Workspace) -> list[Check]:
-    """Every check of the journal part, in order."""
+    """Every check of the journal part, in order. One that cannot be made is a failed one and stops none of the rest."""
     checks: list[Check] = []
-    for look in (_directories, _format, _settings, _stores, _lines, _gaps, _gone, _strangers, _spool, _clocks, _git):
-        checks.extend(look(ws))
+    for name, look in LOOKS:
+        try:
+            checks.extend(look(ws))
+        except MaitError as error:
+            checks.append(Check(name, FAIL, f"could not be looked at: {error.message}", error.hint))
+        except Exception as error:  # whatever is damaged, the other checks still have something to say
+            checks.append(Check(name, FAIL, f"could not be looked at: {type(error).__name__}: {error}", _LAST_RESORT))
     return checks
+
+
+_LAST_RESORT = "check that the files are there and readable; if they are, this is a fault of ours"
 
 
 def _directories(ws: Workspace) -> Iterator[Check]:
     for name, path in (("data-dir", ws.home.data), ("state-dir", ws.home.state)):
-        if not os.path.isdir(path):
+        if not os.path.lexists(path):
             yield Check(name, WARN, f"{path} is not there yet", "the first command that writes makes it")
-        elif not os.access(path, os.W_OK | os.X_OK):
+        elif not os.path.isdir(path):
+            yield Check(name, FAIL, f"{path} is no directory", "move it away, or name another with --data-dir")
+        elif not os.access(path, os.R_OK | os.X_OK):
+            yield Check(name, FAIL, f"{path} cannot be read", "check its owner and permissions")
+        elif not os.access(path, os.W_OK) or not _takes_files(path):
             yield Check(name, FAIL, f"{path} cannot be written", "check its owner and permissions; reading goes on")
         else:
             yield Check(name, OK, path)
+
+
+def _takes_files(path: str) -> bool:
+    """Whether a file can be made there: a read-only disk says no only when it is tried."""
+    trial = os.path.join(path, f".doctor-{os.getpid()}.tmp")
+    try:
+        os.close(os.open(trial, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o600))
+        os.unlink(trial)
+    except OSError:
+        return False
+    return True
 
 
 def _format(ws: Workspace) -> Iterator[Check]:
@@ -67,65 +89,91 @@ def _format(ws: Workspace) -> Iterator[Check]:
     yield Check("format", FAIL, fault, "update mait-code") if fault else Check("format", OK, "format 1")
 
 
-def _settings(ws: Workspace) -> Iterator[Check]:
+def _settings(_ws: Workspace) -> Iterator[Check]:
     from mait_code.journal import settings
 
     problems = [str(problem) for problem in settings.problems()]
+    hint = "mend it with mait-code settings set, or in the file; the default is used meanwhile"
     for problem in problems:
-        yield Check(
-            "settings", WARN, problem, "mend it with `settings set`, or in the file; the default is used meanwhile"
-        )
+        yield Check("settings", WARN, problem, hint)
     if not problems:
         yield Check("settings", OK, settings.path())
 
 
 def _stores(ws: Workspace) -> Iterator[Check]:
     for name in NAMES:
-        store = ws.reading(name)
-        if store.in_memory:
-            yield Check(
-                f"store-{name}", WARN, f"{store.path} cannot be written; folded in memory each time", "free space"
-            )
-            continue
-        result = store.db.pragma("quick_check")
-        if result == "ok":
-            yield Check(f"store-{name}", OK, store.path)
+        check = f"store-{name}"
+        fault = store_fault(ws, name)
+        store = ws.store(name)
+        if fault:
+            yield Check(check, FAIL, f"{store.path}: {fault}", "--fix makes it again from the journal")
+        elif store.in_memory:
+            yield Check(check, WARN, f"{store.path} cannot be written; it is folded anew each time", "check the disk")
+        elif os.path.isfile(f"{store.path}.damaged"):
+            message = f"{store.path} was damaged and made again from the journal"
+            yield Check(check, WARN, message, f"what it was is in {store.path}.damaged: move it away when you like")
         else:
-            yield Check(f"store-{name}", FAIL, f"{store.path}: {result}", "--fix makes it again from the journal")
+            yield Check(check, OK, store.path)
+
+
+def _segments(ws: Workspace) -> Iterator[Check]:
+    count, refused = 0, []
+    for directory in segments.directories(ws.home.journal):
+        for name, _status in segments.in_directory(ws.home.journal, directory):
+            count += 1
+            if not os.access(os.path.join(ws.home.journal, directory, name), os.R_OK):
+                refused.append(f"journal/{directory}/{name}")
+    if refused:
+        yield Check("segments", FAIL, f"{_some(refused)}: cannot be read", "check the owner and permissions")
+    else:
+        yield Check("segments", OK, f"{count} files of the journal")
+
+
+_ABOUT_LINES: tuple[tuple[str, str, str], ...] = (
+    (
+        "bad",
+        FAIL,
+        "they are skipped; git has their earlier text, and --accept FILE:LINE takes one whose checksum is off",
+    ),
+    ("torn", WARN, "a writer was killed or a copy is not finished; the next write sets it apart, nothing else is lost"),
+    ("newer", WARN, "they are kept, and read after an update of mait-code"),
+    ("notes", WARN, "they were read; something rewrote the file, so check core.autocrlf and your editor"),
+    ("accepted", OK, ""),
+)
 
 
 def _lines(ws: Workspace) -> Iterator[Check]:
-    problems = ws.log.problems()
-    for severity, level, hint in (
-        (
-            "bad",
-            FAIL,
-            "they are skipped; git has their earlier text, and `--accept FILE:LINE` takes one whose checksum is off",
-        ),
-        ("newer", WARN, "they are kept and read after an update of mait-code"),
-        ("note", WARN, "they were read; something rewrote the file, so check core.autocrlf and your editor"),
-    ):
-        rows = [f"journal/{file}:{number}: {reason}" for file, number, kind, reason in problems if kind == severity]
-        if rows:
-            more = f" and {len(rows) - NAMED} more (`verify` lists them)" if len(rows) > NAMED else ""
-            yield Check(f"lines-{severity}", level, "; ".join(rows[:NAMED]) + more, hint)
-    if not problems:
-        yield Check("lines", OK, f"{ws.log.query('SELECT count(*) FROM lines')[0][0]} lines, all sound")
+    found = journal_check.lines(ws)
+    clean = True
+    for name, level, hint in _ABOUT_LINES:
+        places: list[Place] = getattr(found, name)
+        if places:
+            clean = clean and level == OK
+            told = _some([f"journal/{file}:{number}: {reason}" for file, number, reason in places])
+            yield Check(f"lines-{name}", level, told, hint)
+    if clean:
+        count = ws.log.query("SELECT count(*) FROM lines")[0][0]
+        yield Check("lines", OK, f"{count} lines, all sound")
+
+
+def _some(rows: list[str]) -> str:
+    more = f" and {len(rows) - NAMED} more (mait-code verify lists them)" if len(rows) > NAMED else ""
+    return "; ".join(rows[:NAMED]) + more
 
 
 def _gaps(ws: Workspace) -> Iterator[Check]:
     found = journal_check.gaps(ws)
     for gap in found:
-        yield Check(
-            "gaps", WARN, f"events {gap.first} to {gap.last} of replica {gap.replica} are missing",
-            "sync with the machine that has them; a clone of the remote may too",
-        )  # fmt: skip
+        span = f"event {gap.first}" if gap.first == gap.last else f"events {gap.first} to {gap.last}"
+        verb = "is" if gap.first == gap.last else "are"
+        hint = "sync with the machine that has them; a clone of the remote may too"
+        yield Check("gaps", WARN, f"{span} of replica {gap.replica} {verb} missing", hint)
     if not found:
         yield Check("gaps", OK, "no event is missing")
 
 
 def _gone(ws: Workspace) -> Iterator[Check]:
-    count = len(_gone_lines(ws))
+    count = len(gone_lines(ws))
     if count:
         yield Check("gone", FAIL, f"{count} events that were here are in no file now", "--fix writes them again")
     else:
@@ -135,34 +183,25 @@ def _gone(ws: Workspace) -> Iterator[Check]:
 def _strangers(ws: Workspace) -> Iterator[Check]:
     found = list(segments.strangers(ws.home.journal))
     for path, reason in found:
-        unseen = len(_unseen(ws, path))
-        if unseen:
-            yield Check(
-                "strangers",
-                FAIL,
-                f"journal/{path}: {reason}, with {unseen} events found nowhere else",
-                "--fix adopts them",
-            )
+        count = len(unseen(ws, path))
+        if count:
+            message = f"journal/{path}: {reason}, with {count} events found nowhere else"
+            yield Check("strangers", FAIL, message, "--fix adopts them")
         else:
-            yield Check(
-                "strangers",
-                WARN,
-                f"journal/{path}: {reason}; not read, nothing new in it",
-                "move it away when you like",
-            )
+            message = f"journal/{path}: {reason}; not read, and nothing new in it"
+            yield Check("strangers", WARN, message, "move it away when you like")
     if not found:
         yield Check("strangers", OK, "nothing strange in the journal")
 
 
 def _spool(ws: Workspace) -> Iterator[Check]:
-    for path in spool.damaged(ws.home):
+    damaged, waiting = spool.damaged(ws.home), len(spool.waiting(ws.home))
+    for path in damaged:
         yield Check("spool", WARN, f"{path} could not be read and was set aside", "look into it, then move it away")
-    waiting = len(spool.waiting(ws.home))
     if waiting:
-        yield Check(
-            "spool", WARN, f"{waiting} actions of hooks wait to be written", "any command that writes takes them in"
-        )
-    elif not spool.damaged(ws.home):
+        message = f"{waiting} {'action' if waiting == 1 else 'actions'} of hooks not written yet"
+        yield Check("spool", WARN, message, "any command that writes takes them in")
+    elif not damaged:
         yield Check("spool", OK, "empty")
 
 
@@ -170,9 +209,8 @@ def _clocks(ws: Workspace) -> Iterator[Check]:
     ahead = [one for one in journal_check.replicas(ws) if one["clock_ahead_seconds"]]
     for one in ahead:
         name = one["label"] or one["replica"]
-        yield Check(
-            "clocks", WARN, f"the clock of {name} ran {one['clock_ahead_seconds']} s ahead", "set that machine's clock"
-        )
+        message = f"the clock of {name} ran {one['clock_ahead_seconds']} s ahead of this machine's"
+        yield Check("clocks", WARN, message, "set the clock that is wrong; the order of events is not harmed")
     if not ahead:
         yield Check("clocks", OK, "no machine's clock runs ahead")
 
@@ -182,130 +220,39 @@ def _git(ws: Workspace) -> Iterator[Check]:
 
     repository = Repository(ws.home)
     if not repository.exists():
-        yield Check(
-            "git", WARN, "the data directory is no git repository: there is no sync and no backup", "run `init`"
-        )
+        message = "the data directory is no git repository: there is no sync and no history to go back to"
+        yield Check("git", WARN, message, "mait-code init makes it one")
         return
     faults = repository.config_faults()
     for fault in faults:
         yield Check("git-settings", WARN, fault, "--fix sets it, in this repository only")
     if not faults:
         yield Check("git-settings", OK, "as sync needs them")
+    clean = True
     for name, what in (("index.lock", "git was killed, or is at work"), ("MERGE_HEAD", "a merge is not finished")):
-        path = ws.home.in_data(f".git/{name}")
+        path = repository.in_git(name)
         if os.path.exists(path):
-            yield Check("git", WARN, f"{path}: {what}", "`sync` finishes a merge; a lock left behind can be moved away")
+            clean = False
+            hint = "mait-code sync finishes a merge, and clears a lock that nobody holds any more"
+            yield Check("git", WARN, f"{path}: {what}", hint)
+    if clean:
+        yield Check("git", OK, "nothing left half done")
 
 
-# -- repairs ----------------------------------------------------------------------------------------------------------
+LOOKS: tuple[tuple[str, Look], ...] = (
+    ("directories", _directories),
+    ("format", _format),
+    ("settings", _settings),
+    ("stores", _stores),
+    ("segments", _segments),
+    ("lines", _lines),
+    ("gaps", _gaps),
+    ("gone", _gone),
+    ("strangers", _strangers),
+    ("spool", _spool),
+    ("clocks", _clocks),
+    ("git", _git),
+)
 
-
-def fix(ws: Workspace) -> list[str]:
-    """Repair what can be repaired without a decision. Returns what was done, in words."""
-    done: list[str] = []
-    repairs: tuple[Callable[[Workspace], list[str]], ...] = (_fix_stores, _fix_gone, _fix_strangers, _fix_git)
-    for repair in repairs:
-        done.extend(repair(ws))
-    return done
-
-
-def _fix_stores(ws: Workspace) -> list[str]:
-    broken = [
-        name for name in NAMES if not ws.store(name).in_memory and ws.reading(name).db.pragma("quick_check") != "ok"
-    ]
-    for name in broken:
-        ws.store(name).set_aside()
-        ws.refreshed(name)
-    return [f"made {name} again" for name in broken]
-
-
-def _gone_lines(ws: Workspace) -> list[tuple[str, bytes]]:
-    found: dict[str, bytes] = {}
-    for name in NAMES:
-        found.update(ws.reading(name).gone())
-    return sorted(found.items())
-
-
-def _fix_gone(ws: Workspace) -> list[str]:
-    lines = [line for _id, line in _gone_lines(ws)]
-    if not lines:
-        return []
-    return [f"wrote {len(lines)} events again, in journal/{_adopt(ws, lines)}"]
-
-
-def _fix_strangers(ws: Workspace) -> list[str]:
-    done = []
-    for path, _reason in list(segments.strangers(ws.home.journal)):
-        lines = _unseen(ws, path)
-        if lines:
-            done.append(f"adopted {len(lines)} events of journal/{path} in journal/{_adopt(ws, lines)}")
-    return done
-
-
-def _fix_git(ws: Workspace) -> list[str]:
-    from mait_code.journal.repository import Repository
-
-    repository = Repository(ws.home)
-    if not repository.exists():
-        return []
-    faults = repository.config_faults()
-    if faults:
-        repository.mend_settings()
-    return [f"set {fault}" for fault in faults]
-
-
-def _adopt(ws: Workspace, lines: list[bytes]) -> str:
-    with ws.journal.writing():
-        directory = adopt(ws.home, lines)
-    for name in NAMES:
-        ws.refreshed(name)
-    return directory
-
-
-def _unseen(ws: Workspace, path: str) -> list[bytes]:
-    """The sound events of a file that is not folded whose ids stand nowhere in the journal."""
-    full = os.path.join(ws.home.journal, path)
-    if os.path.isdir(full):
-        return []
-    try:
-        with open(full, "rb") as file:
-            content = file.read()
-    except OSError:
-        return []
-    log, found = ws.log, []
-    for line in dict.fromkeys(content.split(b"\n")):
-        event = parse(line)
-        if isinstance(event, Event) and not log.query("SELECT 1 FROM lines WHERE id = ? LIMIT 1", (event.id,)):
-            found.append(line.rstrip(b"\r").removeprefix(BOM))
-    return found
-
-
-def accept(ws: Workspace, where: str) -> Event:
-    """Take a line whose only fault is its checksum, named as `journal/REPLICA/000001.jsonl:12`: it is written again, with
-    its checksum set right. Raises Refused where the line has another fault."""
-    file, _, number = where.rpartition(":")
-    if not number.isdecimal():
-        raise BadInput(f"{where!r} is no FILE:LINE", "give it as `doctor` prints it")
-    file = file.removeprefix("journal/")
-    directory, _, name = file.partition("/")
-    content = segments.read(os.path.join(ws.home.journal, directory, name)) if segments.is_segment(name) else None
-    rows = (content or b"").split(b"\n")
-    if not 0 < int(number) <= len(rows):
-        raise NotFound(f"there is no line {where}", "`doctor` names the lines")
-    line = rows[int(number) - 1].rstrip(b"\r").removeprefix(BOM)
-    if checksum_fault(line) != "checksum":
-        raise Refused(f"{where} is not a line with a wrong checksum", "`verify` names each line's fault")
-    mended = _with_right_checksum(line)
-    event = parse(mended)
-    if isinstance(event, Bad):
-        raise Refused(f"{where}: {event.reason}", "only a line that is sound but for its checksum can be accepted")
-    _adopt(ws, [mended])
-    return event
-
-
-def _with_right_checksum(line: bytes) -> bytes:
-    from mait_code.journal.sha import hex_prefix
-
-    start = line.find(b',"sum":"')
-    end = line.index(b'"', start + 8) + 1
-    return line[:start] + b',"sum":"' + hex_prefix(line[:start] + line[end:]).encode() + b'"' + line[end:]
+fix = doctor_repairs.fix
+accept = doctor_repairs.accept

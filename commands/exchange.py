@@ -61,7 +61,7 @@ def sync(ws: Workspace) -> Exchange:
     report = syncing.sync(ws.journal, fetch_timeout=float(settings.value("sync-timeout")))
     for name in NAMES:
         ws.refreshed(name)
-    bad = [f"journal/{file}:{line}: {reason}" for file, line, _severity, reason in ws.log.problems("bad")]
+    bad = [f"journal/{file}:{line}: {reason}" for file, line, reason in journal_check.lines(ws).bad]
     ahead = [one for one in journal_check.replicas(ws) if one["clock_ahead_seconds"]]
     return Exchange(report, conflicts.listed(ws), bad, ahead)
 
@@ -89,7 +89,7 @@ class Setup:
 
 
 def init(ws: Workspace, remote: str | None = None, label: str | None = None) -> Setup:
-    """Make the data directory a git repository, name this machine, and set the remote. Calling it again does no harm."""
+    """Make the data directory a git repository, name this machine, set the remote. Calling it again does no harm."""
     from mait_code.journal.remote import without_secrets
 
     repository = Repository(ws.home, fetch_timeout=float(settings.value("sync-timeout")))

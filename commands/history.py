@@ -22,8 +22,7 @@ LOOKS_AGAIN = 1000
 
 
 class Step:
-    """One event of a thing's history: the event, the machine it was written on, and (register, before, after) of what it
-    changed."""
+    """One event of a thing's history, the machine that wrote it, and (register, before, after) of what it changed."""
 
     __slots__ = ("changes", "event", "label")
 
@@ -85,7 +84,7 @@ def event_json(event: Event, label: str) -> dict[str, Any]:
 
 
 def history(ws: Workspace, text: str) -> tuple[Store, str, list[Step]]:
-    """Every event of the thing that `text` names, in order, with what each changed. Returns its store and entity too."""
+    """The store and entity of the thing that `text` names, and every event of it in order, with what each changed."""
     store, entity = lookup.find(ws, text)
     labels = ws.log.labels()
     steps: list[Step] = []

@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
-from mait_code.commands import board, reminders
-from mait_code.projections import board_queries, inbox_queries
+from mait_code.commands import board
+from mait_code.projections import board_queries, inbox_queries, reminder_queries
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from datetime import datetime
     from typing import Any
 
-    from mait_code.commands.reminders import Reminder
     from mait_code.commands.workspace import Workspace
+    from mait_code.projections.reminder_queries import Reminder
 
 #: Columns in which nothing waits for anybody.
 _SETTLED = ("done", "archived")
@@ -49,8 +49,8 @@ def summary(ws: Workspace, now: datetime) -> Summary:
     """How things stand at `now` (aware): the board of this directory's project, reminders, inbox, conflicts."""
     found = Summary()
     _count_cards(ws, found)
-    found.overdue = reminders.overdue(ws, now)
-    found.upcoming = reminders.count(ws) - len(found.overdue)
+    found.overdue = reminder_queries.overdue(ws.reminders, now)
+    found.upcoming = reminder_queries.count(ws.reminders) - len(found.overdue)
     found.waiting = inbox_queries.count(ws.inbox)
     found.conflicts = sum(len(store.conflicted()) for store in (ws.board, ws.inbox, ws.reminders))
     return found

@@ -1,7 +1,7 @@
 """Undo: the inverse of an action, written as an action of its own.
 
-Mine are the actions of this machine by me or claude. Which one comes next is read from the log: undos, and actions whose
-undo stands, are passed over, so that undoing twice is undoing two.
+Mine are the actions of this machine by me or claude. Which one comes next is read from the log: undos, and actions
+whose undo stands, are passed over, so that undoing twice is undoing two.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
 """The inverse events of an action.
 
-They name only the heads that the action wrote. Were they to name all heads, an undo would swallow a conflict that nobody
-picked. Where something was written on top of the action since, the plan refuses and says what.
+They name only the heads that the action wrote. Were they to name all heads, an undo would swallow a conflict that
+nobody picked. Where something was written on top of the action since, the plan refuses and says what.
 """
 
 from __future__ import annotations
@@ -75,7 +75,7 @@ class Plan:
     # -- registers that were written ----------------------------------------------------------------------------------
 
     def _write_back(self, store: Store, event: Event, state: State) -> None:
-        """Give each register that an event wrote the value it had before the action; fields of one kind in one event."""
+        """Give each register that an event wrote the value it had before the action, all fields in one event."""
         merged: dict[str, tuple[dict[str, Any], Sees]] = {}
         for name, _value in event.declared.writes(event.id, event.data):
             if (event.entity, name) in self._done:

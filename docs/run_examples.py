@@ -2,12 +2,13 @@
 
 Each page is run in a temporary home, its blocks in order.
 
-- A block of the language `console` has commands after `$ ` or `NAME $ ` (a machine of that name), each followed by what it
-  prints. That must be what the page says, but for ids, times and digests, which differ from run to run; an id that the
-  page uses again is translated to the real one.
-- A block of no language, or `sh`, whose lines all call our programs, is run too. `ID` stands for a thing that is there.
+- A block of the language `console` has commands after `$ ` or `NAME $ ` (a machine of that name), each followed by what
+  it prints. Where the page shows that, it must be so, but for ids, times and digests, which differ from run to run. An
+  id that the page uses again is translated to the real one.
+- A block of no language, or `sh`, whose lines are all commands, is run too.
+- `ID`, and an id that no command before has printed, stand for a thing that is there; so does a file that is read.
 
-With --write the pages get what was printed. Commands of other programs run only where they are in RUNS or are our `git`.
+With --write the pages get what was printed.
 """
 
 from __future__ import annotations
@@ -37,7 +38,7 @@ PROGRAMS = {
     "mc-tool-reminders": "reminders",
 }
 #: Other commands that a page may have run.
-RUNS = ("git", "rm", "cat", "ls", "mkdir", "cd", "export", "eval", "sqlite3")
+RUNS = ("git", "rm", "cat", "ls", "mkdir", "cd", "export", "eval", "echo")
 #: What the pages call the shared repository, the home directory and a machine that has no label.
 HUB, HOME, HOST = "git@example.org:you/notes.git", "/home/you", "laptop"
 
@@ -113,6 +114,14 @@ NOT_RUN = {
 }
 
 
+#: How a thing of each family is made.
+_MAKES = {
+    "board": "board add 'a card'",
+    "inbox": "inbox add 'a thought'",
+    "reminders": "reminders set tomorrow 'a reminder'",
+}
+
+
 class Stage:
     """A temporary directory with machines, each with a home of its own, and the shared repository."""
 
@@ -122,7 +131,9 @@ class Stage:
         programs = place / "bin"
         programs.mkdir()
         for name, function in PROGRAMS.items():
-            code = f"import sys; sys.argv[0] = '{name}'; from mait_code.commands.cli.main import {function}; {function}()"
+            code = (
+                f"import sys; sys.argv[0] = '{name}'; from mait_code.commands.cli.main import {function}; {function}()"
+            )
             script = programs / name
             script.write_text(f'#!/bin/sh\nexec {shlex.quote(sys.executable)} -c "{code}" "$@"\n')
             script.chmod(0o755)
@@ -211,16 +222,15 @@ def timeless(line: str) -> str:
 
 
 class Run:
-    """One page, run. `faults` says what is not as the page has it; `text` is the page as it should be."""
+    """One page, run. `faults` says what is not as the page has it; `rows` are the page's lines as they should be."""
 
     def __init__(self, page: Path) -> None:
-        self.page = page
         self.faults: list[str] = []
-        rows = page.read_text(encoding="utf-8").splitlines()
-        self.rows = rows
         self.commands = 0
+        text = page.read_text(encoding="utf-8")
+        self.rows = text.splitlines()
         with tempfile.TemporaryDirectory(prefix="mait-code-examples-") as place:
-            self._run(Stage(Path(place).resolve()), examples("\n".join(rows) + "\n"))
+            self._run(Stage(Path(place).resolve()), examples(text))
 
     def _run(self, stage: Stage, found: list[Example]) -> None:
         translation = Translation()
@@ -229,13 +239,15 @@ class Run:
             if example.command.split()[0] in NOT_RUN:
                 continue
             self.commands += 1
+            _make_things(stage, example, translation)
             command = translation.command(example.command)
-            if example.expected is None:
-                command = _with_things(stage, example, command)
+            translation.real.pop("ID", None)
             code, printed = stage.run(example.machine, command)
             refused = bool(example.expected) and example.expected[0].startswith("mait-code:")  # type: ignore[index]
             if (code != 0) != refused:
-                self.faults.append(f"line {example.line}: `{example.command}` ended with {code}: {' / '.join(printed[-2:])}")
+                self.faults.append(
+                    f"line {example.line}: `{example.command}` ended with {code}: {' / '.join(printed[-2:])}"
+                )
             if example.expected is None:
                 continue
             wanted = example.expected
@@ -251,22 +263,19 @@ class Run:
             self.rows[line:end] = printed_by[line]
 
 
-def _with_things(stage: Stage, example: Example, command: str) -> str:
-    """A command in which `ID` was replaced by a thing made for it."""
-    if not re.search(r"\bID\b", command):
-        return command
-    words = command.replace("mc-tool-", "mait-code ").split()
-    makes = {
-        "board": "mait-code board add 'a card' --json",
-        "inbox": "mait-code inbox add 'a thought' --json",
-        "reminders": "mait-code reminders set tomorrow 'a reminder' --json",
-    }
-    make = makes.get(words[1], makes["board"])
-    code, printed = stage.run(example.machine, make)
-    found = re.search(r'"id":\s*"([0-9a-z]{12})"', "".join(printed))
-    if code or not found:
-        raise RuntimeError(f"{make}: {printed}")
-    return re.sub(r"\bID\b", found[1], command)
+def _make_things(stage: Stage, example: Example, translation: Translation) -> None:
+    """Make what a command takes for granted: a thing for each id that nothing has printed, a file that is read."""
+    for name in re.findall(r"< ?([\w.]+)", example.command):
+        (stage.home(example.machine) / name).write_text("a line\n", encoding="utf-8")
+    words = example.command.replace("mc-tool-", "mait-code ").split()
+    noun = words[1] if len(words) > 1 and words[1] in _MAKES else "board"
+    for word in re.findall(r"\bID\b|(?<![\w.-])[a-z]{2}(?=[a-z]*\d)[0-9a-z]{3}(?![\w.-])", example.command):
+        if word not in translation.real:
+            code, printed = stage.run(example.machine, f"mait-code {_MAKES[noun]} --json")
+            found = re.search(r'"id":\s*"([0-9a-z]{12})"', "".join(printed))
+            if code or not found:
+                raise RuntimeError(f"{_MAKES[noun]}: {printed}")
+            translation.real[word] = found[1]
 
 
 def main(arguments: list[str]) -> int:

@@ -113,8 +113,8 @@ class Git:
         while True:
             answer = call()
             lock = remote.lock_named(answer.complaint) if answer.code else ""
-            if not lock.startswith(self.git_dir):
-                return answer
+            if not lock or not os.path.realpath(lock).startswith(os.path.realpath(self.git_dir)):
+                return answer  # locks on the remote's side are the caller's affair
             if time.monotonic() < deadline:
                 time.sleep(0.05)
             elif self.is_stale(lock):

@@ -100,15 +100,16 @@ def write_atomically(path: str, content: bytes) -> None:
         raise
 
 
-def make_way(path: str) -> None:
-    """Move what is no regular file out of the place of one that we are about to write. Nothing is deleted."""
-    if os.path.lexists(path) and (os.path.islink(path) or not os.path.isfile(path)):
+def make_way(path: str, directory: bool = False) -> None:
+    """Move what is no regular file (or no directory) out of the place of one that we need. Nothing is deleted."""
+    right = os.path.isdir(path) if directory else os.path.isfile(path)
+    if os.path.lexists(path) and (os.path.islink(path) or not right):
         import time
 
         try:
             os.rename(path, f"{path}.{time.time_ns()}.damaged")
         except OSError as error:
-            raise DiskRefused(f"cannot move {path} out of the way: {error.strerror}", "it should be a file") from error
+            raise DiskRefused(f"cannot move {path} out of the way: {error.strerror}", "move it away yourself") from error
 
 
 def _discard(path: str) -> None:

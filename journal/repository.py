@@ -18,6 +18,9 @@ BRANCH = "main"
 #: What makes a plain `git pull` and `git push` safe for our files.
 LOCAL_SETTINGS = {"pull.rebase": "false", "merge.ff": "true", "rebase.autoStash": "false", "core.autocrlf": "false"}
 
+#: git packs loose objects at 6,700, which it estimates from one of its 256 folders.
+_LOOSE_IN_ONE_FOLDER = 27
+
 _PLAIN_FILES = ("100644", "100755")
 _NO_BLOB = "0" * 40
 
@@ -236,6 +239,16 @@ class Repository(Git):
             found[one] = raw[end + 1 : end + 1 + size]
             place = end + size + 2
         return found
+
+    def tidy(self) -> None:
+        """Let git pack what has piled up, when it is much by git's own measure. It does so behind our back."""
+        try:
+            loose = len(os.listdir(self.in_git("objects/17")))
+        except FileNotFoundError:
+            return
+        if loose > _LOOSE_IN_ONE_FOLDER and self.setting("gc.auto") != "0":
+            self.held = -1  # what it leaves running is no part of this sync
+            self.ask("-c", "gc.auto=6700", "gc", "--auto", "--quiet")
 
     def write_blob(self, content: bytes) -> str:
         """Store bytes and return their id."""

@@ -48,7 +48,7 @@ def leave(home: Home, action: Action) -> str:
     """Write one action to the spool and return the file's path."""
     folder = home.in_state("spool")
     if not os.path.isdir(folder):
-        make_way(folder)
+        make_way(folder, directory=True)
         make_directory(folder)
     path = os.path.join(folder, f"{action.wall:020d}-{action.drafts[0]['id']}.json")
     record = {"wall": action.wall, "seen": action.seen, "events": action.drafts, "sum": action.checksum()}

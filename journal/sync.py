@@ -19,7 +19,7 @@ from mait_code.journal.home import PRIVATE_FILE, write_atomically
 from mait_code.journal.journal import Journal
 from mait_code.journal.lock import Lock
 from mait_code.journal.merging import Merge
-from mait_code.journal.repository import EMPTY_TREE, Repository
+from mait_code.journal.repository import EMPTY_TREE, LOCAL_SETTINGS, Repository
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -184,7 +184,8 @@ class _Sync:
         for name, what in _UNDERWAY.items():
             if os.path.exists(repository.in_git(name)):
                 raise GitFailed(f"{what} of yours is underway in {self.home.data}", "finish it with git, then sync again")
-        repository.settings()
+        if any(repository.setting(key.lower()) != wanted for key, wanted in LOCAL_SETTINGS.items()):
+            repository.mend_settings()  # a clone made by hand has none of ours
         with self.journal.writing(wait=mending.PATIENCE):
             pass  # drains the spool, and notices a copied machine
         if self._merge_is_open():
@@ -208,6 +209,7 @@ class _Sync:
             self.report.remote = remote.without_secrets(self.repository.remote_url(name))
             self._exchange(name)
         self._remember()
+        self.repository.tidy()
 
     # -- home
 
@@ -242,14 +244,29 @@ class _Sync:
             changes = mending.look(self.repository)
         if changes.branch == "(detached)":
             raise GitFailed(f"{self.home.data} has no branch checked out", "switch to its branch, then sync again")
-        if changes.unmerged:
-            names = ", ".join(changes.unmerged)
-            raise GitFailed(f"{names}: unmerged in {self.home.data}", "settle that with git, then sync again")
         self.head, self.branch = changes.head, changes.branch
-        paths = sorted({path for path, _ in changes.tracked}.union(changes.new))
+        self._settle_leftovers(changes.unmerged)
+        paths = sorted({path for path, _ in changes.tracked}.union(changes.new, changes.unmerged))
         if paths and self._commit(paths):
             self.report.committed = True
             self.head = self.repository.head()
+
+    def _settle_leftovers(self, unmerged: list[str]) -> None:
+        """Segments that are unmerged without a merge: a stash that did not apply. The committed bytes stay in place, and
+        what only one of the others holds is adopted."""
+        if not unmerged:
+            return
+        stuck = [path for path in unmerged if reconcile.sort_of(path) not in (reconcile.SEGMENT, reconcile.NOTE)]
+        if stuck:
+            raise GitFailed(f"{', '.join(stuck)}: unmerged in {self.home.data}", "settle that with git, then sync again")
+        committed = self.repository.difference(EMPTY_TREE, self.head, *unmerged)
+        self._put_back([(one.path, one.after) for one in committed])
+        stages = self.repository.unmerged()
+        for path in unmerged:
+            contents = self.repository.blobs(blob for _, blob in stages.get(path, {}).values())
+            if reconcile.sort_of(path) == reconcile.SEGMENT:
+                lines = reconcile.extra_lines(segments.read(self.home.in_data(path)) or b"", *contents.values())
+                self.report.adopted += mending.adopt(self.home, lines)
 
     def _commit(self, paths: list[str]) -> bool:
         """Commit these paths as they are now. A document that is gone goes; a segment that is gone is left as it was."""

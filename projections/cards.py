@@ -8,7 +8,7 @@ from mait_code.projections.projection import Projection
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterable
-    from typing import Any
+    from typing import Any, ClassVar
 
     from mait_code.journal.event import Event
     from mait_code.projections.projection import Row
@@ -29,7 +29,7 @@ class Cards(Projection):
 
     family = entity = "card"
     settled = ("binding",)
-    tables = {
+    tables: ClassVar[dict[str, str]] = {
         "cards": "id TEXT PRIMARY KEY, number INTEGER, project TEXT, title TEXT NOT NULL, description TEXT,"
         " acceptance_criteria TEXT, status TEXT NOT NULL, priority TEXT NOT NULL, completion_summary TEXT,"
         " created_at TEXT NOT NULL, updated_at TEXT NOT NULL, completed_at TEXT, bound_session TEXT, bound_replica TEXT,"

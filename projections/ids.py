@@ -1,7 +1,7 @@
 """Short ids: what people type and see in place of `card/kfhq2m9xt47w`.
 
-Cards are a number and the first two letters of their id, `12kf`. Two machines that were offline may both have made a 12;
-both keep what was printed, and a bare `12` is answered with the candidates. Everything else goes by the shortest
+Cards are a number and the first two letters of their id, `12kf`. Two machines that were offline may both have made a
+12; both keep what was printed, and a bare `12` is answered with the candidates. Everything else goes by the shortest
 unique beginning of its id, at least five characters. Nothing is ever renumbered.
 """
 
@@ -48,8 +48,10 @@ def short_of(store: Store, id_: str, number: int | None = None) -> str:
 
 
 def shorts(store: Store) -> dict[str, str]:
-    """The short form of everything in a store whose things have no number, by their 12 characters; in one pass: in order,
-    only neighbours can share more than others do."""
+    """The short form of everything in a store whose things have no number, by their 12 characters.
+
+    In one pass: in order, nothing shares more with an id than its neighbours do.
+    """
     names = [row[0].partition("/")[2] for row in store.query("SELECT entity FROM entities ORDER BY entity")]
     found, before = {}, 0
     for place, name in enumerate(names):

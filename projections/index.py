@@ -11,6 +11,7 @@ import orjson
 
 from mait_code.journal.event import Bad, Event, parse
 from mait_code.projections import register
+from mait_code.projections.bulk import Bulk
 from mait_code.projections.opening import Damaged
 
 TYPE_CHECKING = False
@@ -28,6 +29,8 @@ if TYPE_CHECKING:
 OFFSET_BITS = 36
 #: What folding onto a state that is not as we left it may raise.
 _UNREADABLE = (AttributeError, LookupError, TypeError, ValueError)
+#: Entities written at a time when a store has been filled.
+_PAGE = 5000
 
 
 class Index:
@@ -56,14 +59,19 @@ class Index:
         self.db = db
         self.projection = projection
         self.largest = ""
-        self._new: list[tuple[int, bytes, Event]] = []
+        self._rows: list[Row] = []
+        self._new: list[Event] = []
+        #: Where the newest segment begins in `_new`, and the time on its first event.
+        self._opened = 0
+        self._begins = ""
         self._dropped: dict[str, bytes] = {}
         self._refold: set[str] = set()
         self._key = 0
-        #: Whether the store is empty and its indexes are built after the first flush.
-        self.bulk = False
-        #: Index statements that a bulk fold still owes.
-        self.later: list[str] = []
+        self._bulk: Bulk | None = None
+
+    def fill(self, later: list[str]) -> None:
+        """Say that the store is empty and has no indexes: the statements `later` make them at the end."""
+        self._bulk = Bulk(self.projection.fold, [*later, *self.INDEXES])
 
     @property
     def waiting(self) -> int:
@@ -74,6 +82,7 @@ class Index:
         """Begin adding lines of a segment; what was folded of it goes first when its beginning has changed."""
         cursor = change.cursor
         self._key = cursor.key
+        self._opened = len(self._new)
         if cursor.key < 0:
             self.db.execute(
                 "INSERT INTO segments (directory, name, size, digest, lines, total, stamp) VALUES (?, ?, 0, '', 0, -1, '')",
@@ -87,7 +96,9 @@ class Index:
         """Take one line of the segment just opened: `number` counts from 1. Bad lines are the business of journal.db."""
         if isinstance(event, Bad):
             return
-        self._new.append(((self._key << OFFSET_BITS) + offset, line, event))
+        place = (self._key << OFFSET_BITS) + offset
+        self._rows.append((place, event.id, event.entity, event.at, event.replica, event.seq, line))
+        self._new.append(event)
         if event.at > self.largest:
             self.largest = event.at
 
@@ -118,70 +129,86 @@ class Index:
     def finish(self) -> int:
         """The last flush: nothing is owed afterwards."""
         folded = self.flush()
-        self._index_rest()
+        if self._bulk is not None:
+            self._complete(self._bulk)
         return folded
 
     def flush(self) -> int:
         """Fold what was added since the last flush. Returns how many events that were."""
         if not self._new and not self._dropped:
             return 0
-        new, self._new = self._new, []
-        empty, self.bulk = self.bulk, False
-        self._insert(new, empty)
-        self._note_copies(new, empty)
-        self._note_gone(new)
-        grouped: dict[str, list[Event]] = {}
-        for _place, _line, event in new:
-            grouped.setdefault(event.entity, []).append(event)
-        results = self._fold_all(grouped, empty)
-        _Rows(self.db, self.projection).write(results, empty)
-        self._refold.clear()
-        self._dropped.clear()
+        if self._opened < len(self._new):
+            self._begins = self._new[self._opened].at
+        new, rows = self._new, self._rows
+        self._new, self._rows, self._opened = [], [], 0
+        self.db.executemany("INSERT OR REPLACE INTO events VALUES (?, ?, ?, ?, ?, ?, ?)", rows)
+        if self._bulk is not None:
+            self._bulk.add(new, self._begins)
+        else:
+            self._fold_onto(new)
         return len(new)
 
-    def _insert(self, new: list[tuple[int, bytes, Event]], empty: bool) -> None:
-        if not empty:
-            self._index_rest()
-        self.db.executemany(
-            "INSERT OR REPLACE INTO events VALUES (?, ?, ?, ?, ?, ?, ?)",
-            ((place, e.id, e.entity, e.at, e.replica, e.seq, line) for place, line, e in new),
-        )
-        if empty:
-            for statement in self.INDEXES:
-                self.db.execute(statement)
+    def _fold_onto(self, new: list[Event]) -> None:
+        """Fold events onto the states there are."""
+        self._note_copies(new)
+        self._note_gone(new)
+        grouped: dict[str, list[Event]] = {}
+        for event in new:
+            grouped.setdefault(event.entity, []).append(event)
+        rows = _Rows(self.db, self.projection)
+        results = self._fold_all(grouped)
+        rows.clear(results)
+        rows.write(results)
+        self._refold.clear()
+        self._dropped.clear()
 
-    def _index_rest(self) -> None:
-        """Build the indexes that a bulk fold left for later; there are none in the ordinary case."""
-        while self.later:
-            self.db.execute(self.later.pop())
+    def _complete(self, bulk: Bulk) -> None:
+        """Write what a filled store holds: the indexes of its events, their states and rows, then all other indexes."""
+        bulk.finish()
+        for statement in self.INDEXES:
+            self.db.execute(statement)
+        self._note(row[0] for row in self.db.execute("SELECT id FROM events GROUP BY id HAVING count(*) > 1").fetchall())
+        self.db.execute("DELETE FROM gone WHERE id IN (SELECT id FROM events)")
+        states = bulk.states
+        for entity in self._refold | bulk.refold:
+            states[entity] = self._folded(self.events_of(entity))
+        rows = _Rows(self.db, self.projection)
+        # In the order of the key, so that the pages of the tables and of their keys are filled one after another.
+        entities = sorted(states)
+        for start in range(0, len(entities), _PAGE):
+            rows.write({entity: states.pop(entity) for entity in entities[start : start + _PAGE]})
+        for statement in bulk.later:
+            self.db.execute(statement)
+        self._refold.clear()
+        self._bulk = None
 
-    def _note_copies(self, new: list[tuple[int, bytes, Event]], empty: bool) -> None:
-        """Find ids that now stand in more than one line, and all entities those lines name."""
-        if empty:
-            found = [row[0] for row in self.db.execute("SELECT id FROM events GROUP BY id HAVING count(*) > 1")]
-        else:
-            count = "SELECT 1 FROM events WHERE id = ? LIMIT 1 OFFSET 1"
-            found = [e.id for _place, _line, e in new if self.db.execute(count, (e.id,)).get]
-            found += [one for one in self._dropped if self.db.execute("SELECT 1 FROM copies WHERE id = ?", (one,)).get]
-        for one in found:
+    def _note_copies(self, new: list[Event]) -> None:
+        """Find ids that now stand in more than one line."""
+        count = "SELECT 1 FROM events WHERE id = ? LIMIT 1 OFFSET 1"
+        self._note([event.id for event in new if self.db.execute(count, (event.id,)).get])
+        self._note([one for one in self._dropped if self.db.execute("SELECT 1 FROM copies WHERE id = ?", (one,)).get])
+
+    def _note(self, copied: Iterable[str]) -> None:
+        """Remember ids that stand in more than one line, and fold anew all entities those lines name."""
+        for one in copied:
             self.db.execute("INSERT OR IGNORE INTO copies VALUES (?)", (one,))
             self._refold.update(row[0] for row in self.db.execute("SELECT entity FROM events WHERE id = ?", (one,)))
 
-    def _note_gone(self, new: list[tuple[int, bytes, Event]]) -> None:
+    def _note_gone(self, new: list[Event]) -> None:
         for one, line in self._dropped.items():
             if not self.db.execute("SELECT 1 FROM events WHERE id = ?", (one,)).get:
                 self.db.execute("INSERT OR REPLACE INTO gone VALUES (?, ?)", (one, line))
         if self.db.execute("SELECT 1 FROM gone LIMIT 1").get:
-            self.db.executemany("DELETE FROM gone WHERE id = ?", ((e.id,) for _place, _line, e in new))
+            self.db.executemany("DELETE FROM gone WHERE id = ?", ((event.id,) for event in new))
 
-    def _fold_all(self, grouped: dict[str, list[Event]], empty: bool) -> dict[str, State | None]:
+    def _fold_all(self, grouped: dict[str, list[Event]]) -> dict[str, State | None]:
         results: dict[str, State | None] = {}
         for entity, events in grouped.items():
             if entity in self._refold:
                 continue
             if len(events) > 1:
                 events.sort(key=_key)
-            stored = None if empty else self._state(entity)
+            stored = self._state(entity)
             if stored is None:
                 results[entity] = self._folded(events)
                 continue
@@ -244,9 +271,8 @@ class _Rows:
             f"DELETE FROM {table} WHERE {columns.split()[0]} = ?" for table, columns in projection.tables.items()
         ]
 
-    def write(self, results: dict[str, State | None], empty: bool) -> None:
-        if not empty:
-            self._clear(results)
+    def write(self, results: dict[str, State | None]) -> None:
+        """Add the rows of entities that have none; None stands for an entity nothing is known of any more."""
         projection = self.projection
         states: list[Row] = []
         conflicts: list[Row] = []
@@ -272,8 +298,9 @@ class _Rows:
                 marks = ", ".join("?" * len(rows[0]))
                 self.db.executemany(f"INSERT INTO {table} VALUES ({marks})", rows)
 
-    def _clear(self, results: dict[str, State | None]) -> None:
-        for entity in results:
+    def clear(self, entities: Iterable[str]) -> None:
+        """Take the rows of entities away."""
+        for entity in entities:
             id_ = entity.partition("/")[2]
             self.db.execute("DELETE FROM entities WHERE entity = ?", (entity,))
             self.db.execute("DELETE FROM conflicts WHERE id = ?", (id_,))

@@ -18,7 +18,7 @@ from mait_code.projections.store import Store
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterable
-    from typing import Any
+    from typing import Any, ClassVar
 
     from mait_code.journal.home import Home
     from mait_code.projections.projection import Row
@@ -31,14 +31,14 @@ class Replicas(Projection):
     family = "journal"
     entity = "replica"
     known_by_name = True
-    tables = {"replicas": "id TEXT PRIMARY KEY, replica TEXT NOT NULL, label TEXT NOT NULL"}
+    tables: ClassVar[dict[str, str]] = {"replicas": "id TEXT PRIMARY KEY, replica TEXT NOT NULL, label TEXT NOT NULL"}
 
     def rows(self, entity: str, state: State) -> Iterable[tuple[str, Row]]:
         of, label = register.value(state, "of"), register.value(state, "label")
         if isinstance(of, str) and isinstance(label, str) and label:
             yield "replicas", (entity, of, label)
 
-    def inverse(self, name: str, value: Any, event_id: str, state: State) -> tuple[str, dict[str, Any]]:
+    def inverse(self, name: str, value: Any, event_id: str, state: State) -> tuple[str, dict[str, Any]]:  # noqa: ARG002
         # An empty label is none: what replica.json says counts again.
         return "journal.replica_labelled", {"label": value or "", "of": register.value(state, "of")}
 
@@ -108,11 +108,13 @@ class Log(Store):
 
     extra_tables = (
         (
-            "CREATE TABLE lines (place INTEGER PRIMARY KEY, number INTEGER NOT NULL, id TEXT NOT NULL, at TEXT NOT NULL,"
+            "CREATE TABLE lines (place INTEGER PRIMARY KEY, number INTEGER NOT NULL, id TEXT NOT NULL,"
+            " at TEXT NOT NULL,"
             " replica TEXT NOT NULL, seq INTEGER NOT NULL, kind TEXT NOT NULL, entity TEXT NOT NULL, tx TEXT NOT NULL,"
             " undoes TEXT, actor TEXT NOT NULL, wall TEXT)"
         ),
-        # severity: bad (skipped), newer (kept until an upgrade), note (read, but not as we write)
+        # severity: bad (skipped), newer (kept until an upgrade), note (read, but not as we write). Torn lines are not
+        # here: whether a last line is torn is seen from its segment's size.
         (
             "CREATE TABLE problems (place INTEGER PRIMARY KEY, number INTEGER NOT NULL, severity TEXT NOT NULL,"
             " reason TEXT NOT NULL)"
@@ -128,10 +130,10 @@ class Log(Store):
     def index(self) -> Index:
         return LogIndex(self.db, self.projection)
 
-    def wants(self, line: bytes) -> bool:
+    def wants(self, line: bytes) -> bool:  # noqa: ARG002
         return True
 
-    def owns(self, event: Event | Bad) -> bool:
+    def owns(self, event: Event | Bad) -> bool:  # noqa: ARG002
         return True
 
     # -- queries ------------------------------------------------------------------------------------------------------
@@ -152,11 +154,16 @@ class Log(Store):
         return event if isinstance(event, Event) else None
 
     def problems(self, severity: str = "") -> list[tuple[str, int, str, str]]:
-        """(file, line number, severity, reason) of every line that is bad, newer or odd."""
+        """(file, line number, severity, reason) of every line that is bad, newer, odd, or torn: a last line that is no
+        event and has no newline may be completed yet, by whoever writes it or by git."""
         rows = self.query(
-            "SELECT place, number, severity, reason FROM problems WHERE ? IN ('', severity) ORDER BY place", (severity,)
+            "SELECT s.directory || '/' || s.name, p.number, p.severity, p.reason FROM problems p"
+            " JOIN segments s ON s.key = p.place >> ? UNION ALL"
+            " SELECT directory || '/' || name, lines + 1, 'torn', 'the last line is not complete' FROM segments"
+            " WHERE total > size ORDER BY 1, 2",
+            (OFFSET_BITS,),
         )
-        return [(self.where(place)[0], number, kind, reason) for place, number, kind, reason in rows]
+        return [(file, number, kind, reason) for file, number, kind, reason in rows if severity in ("", kind)]
 
     def action(self, tx: str) -> list[Event]:
         """The events of an action in the order they were written."""

@@ -69,11 +69,6 @@ def connect(path: str) -> tuple[apsw.Connection, int]:
             db.pragma("user_version")
             db.pragma("synchronous", "normal")
             db.pragma("wal_autocheckpoint", 0)  # the store does it when the log has grown, see Store._bound_log
-        except apsw.CantOpenError as error:
-            db.close()
-            if any(_is_in_the_way(path + ending) for ending in ("-wal", "-shm")):
-                raise Damaged(f"something stands where the log of {path} belongs") from error
-            raise
         except BaseException:
             db.close()
             raise
@@ -87,6 +82,8 @@ def in_memory() -> apsw.Connection:
 
 def _make(path: str) -> int:
     """Make an empty file, private to the user, where there is none. Returns its inode."""
+    if _is_in_the_way(f"{path}-wal") or _is_in_the_way(f"{path}-shm"):
+        raise Damaged(f"something stands where the log of {path} belongs")
     try:
         handle = os.open(path, os.O_CREAT | os.O_EXCL | os.O_RDWR | os.O_CLOEXEC, PRIVATE_FILE)
     except FileExistsError:

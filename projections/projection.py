@@ -11,7 +11,7 @@ from mait_code.projections import register
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterable
-    from typing import Any
+    from typing import Any, ClassVar
 
     from mait_code.projections.register import State
 
@@ -25,7 +25,7 @@ class Projection:
     family = ""
     entity = ""
     #: Table name -> its columns' declarations; the first column is the entity's 12 characters.
-    tables: dict[str, str] = {}
+    tables: ClassVar[dict[str, str]] = {}
     #: Further indexes, as SQL.
     indexes: tuple[str, ...] = ()
     #: Entities are known by a name, and need no event that creates them before they are shown.

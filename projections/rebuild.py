@@ -6,7 +6,7 @@ from mait_code.journal import reading
 from mait_code.journal.errors import Busy
 from mait_code.journal.event import Bad, parse
 from mait_code.journal.reading import Mark
-from mait_code.projections.opening import BUSY, LOST
+from mait_code.projections.opening import BUSY, SUSPECT, is_damage
 from mait_code.projections.store import BATCH, without_collector
 
 TYPE_CHECKING = False
@@ -26,22 +26,26 @@ def rebuild(home: Home, stores: list[Store], step: Callable[[int, int], None] | 
     `step(done, total)` is told of segments. Returns the number of events folded, by store file.
     """
     try:
-        pairs = [(store, _begin(store)) for store in stores]
-        with without_collector():
-            return _fold(home, pairs, step)
+        return _rebuild(home, stores, step)
+    except SUSPECT as error:
+        if not is_damage(error):
+            raise
+        # Everything in these files is about to be made again, so none of them is asked whether it was the one.
+        for store in stores:
+            store.put_away()
+        return _rebuild(home, stores, step)
     except BUSY as error:
         raise Busy("a store is being written by another process", "try again in a moment") from error
+
+
+def _rebuild(home: Home, stores: list[Store], step: Callable[[int, int], None] | None) -> dict[str, int]:
+    try:
+        pairs = [(store, store.begin_anew()) for store in stores]
+        with without_collector():
+            return _fold(home, pairs, step)
     finally:
         for store in stores:
             store.roll_back()
-
-
-def _begin(store: Store) -> Index:
-    try:
-        return store.begin_anew()
-    except LOST:
-        store.set_aside()
-        return store.begin_anew()
 
 
 def _fold(

@@ -1,7 +1,8 @@
 """Reminders: one entity per reminder, recurring or not. Occurrences are computed from the rule, never stored.
 
 What is said of an occurrence (dismissed, put off, told) is kept under its nominal time. `reminders` holds one row per
-reminder; `next_at` is the earliest UTC moment at which it could be overdue, so that `check` on a quiet day reads one index.
+reminder; `next_at` is the earliest UTC moment at which it could be overdue (none where nothing is to come), so that
+`check` on a quiet day reads one index.
 """
 
 from __future__ import annotations
@@ -15,7 +16,7 @@ from mait_code.projections.projection import Projection
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterable
-    from typing import Any
+    from typing import Any, ClassVar
 
     from mait_code.journal.event import Event
     from mait_code.projections.projection import Row
@@ -28,10 +29,11 @@ class Reminders(Projection):
     """Folds reminder.* events. Of what was said concurrently of one occurrence, dismissed wins."""
 
     family = entity = "reminder"
-    tables = {
-        "reminders": "id TEXT PRIMARY KEY, what TEXT NOT NULL, due TEXT NOT NULL, due_local TEXT NOT NULL, zone TEXT NOT NULL, rule TEXT,"
-        " project TEXT, created_at TEXT NOT NULL, next_at TEXT, dismissed INTEGER NOT NULL, dismissed_at TEXT,"
-        " notified_at TEXT, occurrences TEXT NOT NULL, origin TEXT, newer INTEGER NOT NULL",
+    tables: ClassVar[dict[str, str]] = {
+        "reminders": "id TEXT PRIMARY KEY, what TEXT NOT NULL, due TEXT NOT NULL, due_local TEXT NOT NULL,"
+        " zone TEXT NOT NULL, rule TEXT, project TEXT, created_at TEXT NOT NULL, next_at TEXT,"
+        " dismissed INTEGER NOT NULL, dismissed_at TEXT, notified_at TEXT, occurrences TEXT NOT NULL, origin TEXT,"
+        " newer INTEGER NOT NULL",
     }
     indexes = ("CREATE INDEX IF NOT EXISTS reminders_next ON reminders (next_at) WHERE next_at IS NOT NULL",)
 
@@ -87,7 +89,7 @@ class Reminders(Projection):
             ),
         )
 
-    def inverse(self, name: str, value: Any, event_id: str, state: State) -> tuple[str, dict[str, Any]]:
+    def inverse(self, name: str, value: Any, event_id: str, state: State) -> tuple[str, dict[str, Any]]:  # noqa: ARG002
         if name == "deleted":
             return ("reminder.deleted", {}) if value else ("reminder.restored", {"register": "deleted"})
         if name.startswith(_PREFIX):
@@ -114,7 +116,7 @@ def _utc(when: dict[str, Any]) -> str:
 def closed_through(when: dict[str, Any], said: dict[str, dict[str, Any]]) -> str:
     """The latest occurrence that was dismissed, and those before it with it; empty where none was.
 
-    A dismissal that names no occurrence of the present rule is about an earlier time of the reminder and closes nothing.
+    A dismissal that names no occurrence of the present rule is about an earlier time of the reminder, and closes none.
     """
     from mait_code.projections import recurrence
 

@@ -36,8 +36,8 @@ if TYPE_CHECKING:
 
 #: Grows with every change of the tables below or of how states are folded.
 SCHEMA = 2
-#: Events held in memory at a time while a store is made.
-BATCH = 200_000
+#: Events held in memory at a time.
+BATCH = 10_000
 #: An empty store with more segments than this to fold is made anew instead, which is quicker.
 ANEW = 8
 #: Bytes of write-ahead log above which it is taken back into the file.
@@ -90,6 +90,8 @@ class Store:
         self._db: apsw.Connection | None = None
         #: The file that was opened, so that only that one is ever put away as damaged.
         self._inode = 0
+        #: Events that are in no file, saved from a store that is made again.
+        self._saved: list[tuple[Any, ...]] = []
 
     # -- opening ------------------------------------------------------------------------------------------------------
 
@@ -157,18 +159,28 @@ class Store:
         db.execute("BEGIN IMMEDIATE")
         try:
             if self._stamp(db) != self._wanted():
+                self._save_gone(db)
                 for (table,) in db.execute(
                     "SELECT name FROM sqlite_master WHERE type = 'table' AND name NOT LIKE 'sqlite_%'"
                 ).fetchall():
                     db.execute(f'DROP TABLE IF EXISTS "{table}"')
                 self._tables(db)
                 db.execute("INSERT INTO meta VALUES ('stamp', ?), ('mark', ?)", (self._wanted(), _dump(Mark().dump())))
+                db.executemany("INSERT OR IGNORE INTO gone VALUES (?, ?)", self._saved)
                 db.pragma("user_version", SCHEMA)
             db.execute("COMMIT")
         except BaseException:
             if not db.get_autocommit():
                 db.execute("ROLLBACK")
             raise
+
+    def _save_gone(self, db: apsw.Connection) -> None:
+        """Events that are in no file any more are nowhere but here. What can still be read of them is kept."""
+        try:
+            rows = db.execute("SELECT id, line FROM gone").fetchall()
+        except apsw.Error:
+            return
+        self._saved = [row for row in rows if type(row[1]) is bytes and isinstance(parse(row[1]), Event)]
 
     def _tables(self, db: apsw.Connection) -> None:
         db.execute("CREATE TABLE meta (key TEXT PRIMARY KEY, value)")
@@ -197,6 +209,8 @@ class Store:
 
     def set_aside(self) -> None:
         """A file that is no sound database any more is moved away, never deleted unseen, and the store made again."""
+        if self._db is not None:
+            self._save_gone(self._db)
         self.close()
         opening.set_aside(self.path, self._inode)
 
@@ -226,13 +240,16 @@ class Store:
                     raise
                 self.live_in_memory()
             except SUSPECT as error:
-                self._put_away(error)
+                if self.in_memory or not is_damage(error):
+                    raise
+                self.put_away()
         return self._catch_up(wait, thorough)
 
-    def _put_away(self, error: Exception) -> None:
-        """Make way for a new file, or raise what is no damage. Where the disk refuses, this process lives in memory."""
-        if self.in_memory or not is_damage(error):
-            raise error
+    def put_away(self) -> None:
+        """Make way for a new file. Where the disk does not let us, this process lives in memory."""
+        if self.in_memory:
+            self.close()
+            return
         try:
             self.set_aside()
         except OSError:
@@ -385,12 +402,11 @@ class Store:
         if db.get_autocommit():
             self._begin(db, wait=True)
         index = self.index()
-        later = [*index.INDEXES, *self.indexes()]  # the first also when there turns out to be nothing to fold
         for (name,) in db.execute("SELECT name FROM sqlite_master WHERE type = 'index' AND sql IS NOT NULL").fetchall():
             db.execute(f"DROP INDEX {name}")
         for table in ("segments", "copies", "entities", "conflicts", *index.PLACED, *self.projection.tables):
             db.execute(f"DELETE FROM {table}")
-        index.bulk, index.later = True, later
+        index.fill(self.indexes())
         return index
 
     def _bound_log(self) -> None:
@@ -430,9 +446,9 @@ class Store:
         try:
             return question(self.db)
         except SUSPECT as error:
-            if not self.db.get_autocommit():
+            if self.in_memory or not is_damage(error) or not self.db.get_autocommit():
                 raise
-            self._put_away(error)
+            self.put_away()
         self.catch_up()
         return question(self.db)
 

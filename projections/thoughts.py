@@ -8,7 +8,7 @@ from mait_code.projections.projection import Projection
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterable
-    from typing import Any
+    from typing import Any, ClassVar
 
     from mait_code.journal.event import Event
     from mait_code.projections.projection import Row
@@ -22,7 +22,7 @@ class Thoughts(Projection):
     """
 
     family = entity = "inbox"
-    tables = {
+    tables: ClassVar[dict[str, str]] = {
         "inbox_items": "id TEXT PRIMARY KEY, body TEXT NOT NULL, project TEXT, created_at TEXT NOT NULL, newer INTEGER NOT NULL",
         "inbox_done": "id TEXT PRIMARY KEY, body TEXT NOT NULL, project TEXT, created_at TEXT NOT NULL, outcome TEXT NOT NULL,"
         " ref TEXT, done_at TEXT NOT NULL, newer INTEGER NOT NULL",

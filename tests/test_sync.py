@@ -850,11 +850,12 @@ def test_killed_at_any_moment(a: Machine, b: Machine) -> None:
 
 
 def children(pid: int) -> list[int]:
-    listed = subprocess.run(["ps", "-eo", "pid=,ppid="], capture_output=True, text=True, check=True).stdout
-    pairs = [tuple(map(int, line.split())) for line in listed.splitlines()]
+    """The processes below one, but for the remote's own side of a push: that is another machine's."""
+    listed = subprocess.run(["ps", "-eo", "pid=,ppid=,args="], capture_output=True, text=True, check=True).stdout
+    rows = [line.split(None, 2) for line in listed.splitlines()]
     found = [pid]
     for one in found:
-        found += [child for child, parent in pairs if parent == one]
+        found += [int(row[0]) for row in rows if int(row[1]) == one and "receive-pack" not in row[-1]]
     return found[1:]
 
 

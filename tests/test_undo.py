@@ -8,10 +8,10 @@ from typing import TYPE_CHECKING, Any
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
+from two_machines import Machine, exchange
 
 from mait_code.commands.workspace import Workspace
 from mait_code.projections import stores
-from two_machines import Machine, exchange
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -561,7 +561,8 @@ def visible_values(ws: Workspace) -> dict[str, Any]:
     return {
         "cards": board.query(
             "SELECT id, number, project, title, coalesce(description, ''), coalesce(acceptance_criteria, ''), status,"
-            " priority, coalesce(completion_summary, ''), completed_at IS NULL, bound_session, origin FROM cards ORDER BY id"
+            " priority, coalesce(completion_summary, ''), completed_at IS NULL, bound_session, origin FROM cards"
+            " ORDER BY id"
         ),
         "tags": board.query("SELECT card_id, tag FROM card_tags ORDER BY card_id, tag"),
         "comments": board.query("SELECT card_id, author, body FROM card_comments ORDER BY card_id, id"),
@@ -571,7 +572,8 @@ def visible_values(ws: Workspace) -> dict[str, Any]:
         "waiting": inbox.query("SELECT id, body, project FROM inbox_items ORDER BY id"),
         "done": inbox.query("SELECT id, body, project, outcome, ref FROM inbox_done ORDER BY id"),
         "reminders": reminders.query(
-            "SELECT id, what, due_local, zone, rule, project, dismissed, next_at, occurrences FROM reminders ORDER BY id"
+            "SELECT id, what, due_local, zone, rule, project, dismissed, next_at, occurrences FROM reminders"
+            " ORDER BY id"
         ),
     }
 
@@ -579,33 +581,36 @@ def visible_values(ws: Workspace) -> dict[str, Any]:
 CARDS = st.sampled_from(["1", "2", "3"])
 WORDS = st.sampled_from(["ä", "two\nlines", "漢字", "x"])
 THING = st.integers(0, 3)
+BOARD, INBOX, REMINDERS = st.just("board"), st.just("inbox"), st.just("reminders")
+
+
+def words(text: str) -> tuple[st.SearchStrategy[str], ...]:
+    return tuple(st.just(word) for word in text.split())
+
+
 COMMANDS = st.one_of(
-    st.tuples(st.just("board"), st.just("add"), WORDS),
-    st.tuples(st.just("board"), st.just("move"), CARDS, st.sampled_from(["backlog", "in_progress", "done", "archived"])),
-    st.tuples(st.just("board"), st.just("edit"), CARDS, st.just("--title"), WORDS, st.just("--description"), WORDS),
-    st.tuples(st.just("board"), st.just("complete"), CARDS, st.just("--summary"), WORDS),
-    st.tuples(st.just("board"), st.just("refine"), CARDS, st.just("--acceptance"), WORDS),
-    st.tuples(st.just("board"), st.sampled_from(["tag", "untag"]), CARDS, WORDS),
-    st.tuples(st.just("board"), st.just("comment"), CARDS, WORDS),
-    st.tuples(st.just("board"), st.just("block"), CARDS, WORDS),
-    st.tuples(st.just("board"), st.just("unblock"), CARDS),
-    st.tuples(st.just("board"), st.just("ref"), st.just("add"), CARDS, WORDS, WORDS),
-    st.tuples(st.just("board"), st.just("ref"), st.just("remove"), CARDS, st.just("1")),
-    st.tuples(st.just("board"), st.sampled_from(["remove", "restore", "unbind"]), CARDS),
-    st.tuples(st.just("board"), st.just("next"), st.just("--claim"), st.just("--session"), st.just("s"), st.just("--pid"), st.just("1")),
-    st.tuples(st.just("inbox"), st.just("add"), WORDS),
-    st.tuples(st.just("inbox"), st.just("edit"), THING, WORDS),
-    st.tuples(st.just("inbox"), st.sampled_from(["done", "remove", "restore"]), THING),
-    st.tuples(st.just("inbox"), st.just("triage"), THING, st.just("--to"), st.just("card")),
-    st.tuples(st.just("inbox"), st.just("triage"), THING, st.just("--to"), st.just("reminder"), st.just("--when"), st.just("in 3 days")),
-    st.tuples(st.just("reminders"), st.just("set"), st.sampled_from(["in 2 weeks", "every monday 9am"]), WORDS),
-    st.tuples(st.just("reminders"), st.just("edit"), THING, st.just("--when"), st.just("in 4 weeks"), st.just("--what"), WORDS),
-    st.tuples(st.just("reminders"), st.just("snooze"), THING, st.sampled_from(["3d", "5w"])),
-    st.tuples(st.just("reminders"), st.sampled_from(["dismiss", "remove", "restore"]), THING),
+    st.tuples(BOARD, st.just("add"), WORDS),
+    st.tuples(BOARD, st.just("move"), CARDS, st.sampled_from(["backlog", "in_progress", "done", "archived"])),
+    st.tuples(BOARD, st.just("edit"), CARDS, st.just("--title"), WORDS, st.just("--description"), WORDS),
+    st.tuples(BOARD, st.just("complete"), CARDS, st.just("--summary"), WORDS),
+    st.tuples(BOARD, st.just("refine"), CARDS, st.just("--acceptance"), WORDS),
+    st.tuples(BOARD, st.sampled_from(["tag", "untag"]), CARDS, WORDS),
+    st.tuples(BOARD, st.sampled_from(["comment", "block"]), CARDS, WORDS),
+    st.tuples(BOARD, st.sampled_from(["remove", "restore", "unbind", "unblock"]), CARDS),
+    st.tuples(BOARD, *words("ref add"), CARDS, WORDS, WORDS),
+    st.tuples(BOARD, *words("ref remove"), CARDS, st.just("1")),
+    st.tuples(BOARD, *words("next --claim --session s --pid 1")),
+    st.tuples(INBOX, st.just("add"), WORDS),
+    st.tuples(INBOX, st.just("edit"), THING, WORDS),
+    st.tuples(INBOX, st.sampled_from(["done", "remove", "restore"]), THING),
+    st.tuples(INBOX, st.just("triage"), THING, *words("--to card")),
+    st.tuples(INBOX, st.just("triage"), THING, *words("--to reminder --when"), st.just("in 3 days")),
+    st.tuples(REMINDERS, st.just("set"), st.sampled_from(["in 2 weeks", "every monday 9am"]), WORDS),
+    st.tuples(REMINDERS, st.just("edit"), THING, st.just("--when"), st.just("in 4 weeks"), st.just("--what"), WORDS),
+    st.tuples(REMINDERS, st.just("snooze"), THING, st.sampled_from(["3d", "5w"])),
+    st.tuples(REMINDERS, st.sampled_from(["dismiss", "remove", "restore"]), THING),
     st.tuples(st.just("undo")),
-)  # fmt: skip
-
-
+)
 SEEDS = (
     ("board", "add", "first"),
     ("board", "add", "second"),

@@ -68,8 +68,8 @@ def show(ws: Workspace, out: Output, id: str, field: str | None) -> None:  # noq
 def pick(ws: Workspace, out: Output, id: str, field_and_number: tuple[str, ...], value: bool) -> None:  # noqa: A002
     """Choose a value and close a conflict.
 
-    NUMBER is that of the side you want, as `conflicts show` counts them. FIELD may be left out where only one field is in
-    conflict. `undo` takes a pick back.
+    NUMBER is that of the side you want, as `conflicts show` counts them. FIELD may be left out where only one field is
+    in conflict. `undo` takes a pick back.
     """
     from mait_code.commands import conflicts
 

@@ -139,8 +139,8 @@ def undo(ws: Workspace, out: Output, what: str | None) -> None:
     """Take back the last action, or a named one.
 
     Without an argument it takes back your last action on this machine, by you or by Claude; with a number N the last N,
-    newest first; with an action's id (`log` and `history` show them) that one: another machine's, or an undo, which does
-    the action again. A thing that was made is deleted; everything else gets its earlier value. Where something was
+    newest first; with an action's id (`log` and `history` show them) that one: another machine's, or an undo, which
+    does the action again. A thing that was made is deleted; everything else gets its earlier value. Where something was
     written on top of an action its undo is refused, and says what.
     """
     from mait_code.commands import undo as logic
@@ -151,8 +151,7 @@ def undo(ws: Workspace, out: Output, what: str | None) -> None:
         if count is None:
             done.append(logic.undo_named(ws, what or ""))
         else:
-            for one in logic.undo(ws, count):
-                done.append(one)
+            done.extend(logic.undo(ws, count))  # what was yielded before a refusal is in the list
     finally:
         # A refusal half way does not hide what was taken back before it.
         _report(out, done)

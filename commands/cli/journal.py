@@ -19,44 +19,35 @@ STORES = ("board", "inbox", "reminders", "journal")
 def verify(ws: Workspace, out: Output) -> int:
     """Check the journal and the stores.
 
-    Reads every line again. Exit code 0: clean, 3: bad lines, 4: events are missing, 5: a store differs from the journal.
+    Reads every line again. Exit code 0: clean, 3: bad lines, 4: events are missing, 5: a store is not what the journal
+    says.
     """
     from mait_code.commands import journal_check
 
     with out.progress("reading the journal") as progress:
         found = journal_check.verify(ws, lambda _done, _total: progress.step())
     if out.json:
-        keys = ("file", "line", "reason")
-        out.data(
-            {
-                "events": found.events,
-                "bad": [dict(zip(keys, one, strict=True)) for one in found.bad],
-                "newer": [dict(zip(keys, one, strict=True)) for one in found.newer],
-                "notes": [dict(zip(keys, one, strict=True)) for one in found.notes],
-                "gaps": [{"replica": gap.replica, "first": gap.first, "last": gap.last} for gap in found.gaps],
-                "gone": found.gone,
-                "stores_differ": found.differing,
-                "exit_code": found.exit_code,
-            }
-        )
+        out.data(found.json())
         return found.exit_code
     out.line(f"{found.events} events")
     for what, rows in (
-        ("bad line", found.bad),
-        ("newer than this program", found.newer),
-        ("odd, but read", found.notes),
+        ("bad line", found.lines.bad),
+        ("bad line, but accepted since", found.lines.accepted),
+        ("torn", found.lines.torn),
+        ("newer than this program", found.lines.newer),
+        ("odd, but read", found.lines.notes),
     ):
         for file, line, reason in rows:
             out.line(f"{what}: journal/{file}:{line}: {reason}")
     for gap in found.gaps:
-        span = str(gap.first) if gap.first == gap.last else f"{gap.first} to {gap.last}"
-        out.line(f"missing: events {span} of replica {gap.replica}")
+        span = f"event {gap.first}" if gap.first == gap.last else f"events {gap.first} to {gap.last}"
+        out.line(f"missing: {span} of replica {gap.replica}")
     if found.gone:
         out.line(
-            f"missing: {found.gone} events that were here and are in no file now; `doctor --fix` writes them again"
+            f"missing: {found.gone} that were here and are in no file now; mait-code doctor --fix writes them again"
         )
     for name in found.differing:
-        out.line(f"differs: {name} is not what the journal says; `rebuild {name}` makes it again")
+        out.line(f"differs: {name} is not what the journal says; mait-code rebuild {name} makes it again")
     if found.exit_code == 0:
         out.line("The journal is clean and the stores agree with it.")
     return found.exit_code
@@ -77,21 +68,25 @@ def rebuild(ws: Workspace, out: Output, store: str | None, check: bool) -> int:
     with out.progress("folding the journal") as progress:
         if check:
             differing = journal_check.differing(ws, names, lambda _done, _total: progress.step())
-        else:
-            counts = journal_check.rebuild(ws, names, lambda _done, _total: progress.step())
-    if check:
-        if out.json:
-            out.data([{"store": name, "differs": name in differing} for name in names])
-        else:
-            for name in names:
-                out.line(f"{name}: {'differs from the journal' if name in differing else 'as the journal says'}")
-        return journal_check.STORES_DIFFER if differing else 0
+            return _compared(out, names, differing)
+        counts = journal_check.rebuild(ws, names, lambda _done, _total: progress.step())
     if out.json:
         out.data([{"store": name, "events": count} for name, count in counts.items()])
-    else:
-        for name, count in counts.items():
-            out.line(f"{name}: {count} events")
+        return 0
+    for name, count in counts.items():
+        out.line(f"{name}: {count} {'event' if count == 1 else 'events'}")
     return 0
+
+
+def _compared(out: Output, names: list[str], differing: list[str]) -> int:
+    from mait_code.commands import journal_check
+
+    if out.json:
+        out.data([{"store": name, "differs": name in differing} for name in names])
+    else:
+        for name in names:
+            out.line(f"{name}: {'differs from the journal' if name in differing else 'as the journal says'}")
+    return journal_check.STORES_DIFFER if differing else 0
 
 
 @command("digest")

@@ -9,8 +9,8 @@ if TYPE_CHECKING:
     from datetime import datetime
 
     from mait_code.commands.output import Output
-    from mait_code.commands.reminders import Reminder
     from mait_code.commands.workspace import Workspace
+    from mait_code.projections.reminder_queries import Reminder
 
 _HEADINGS = (("overdue", "OVERDUE", "red"), ("upcoming", "Upcoming", "bold"), ("dismissed", "Dismissed", "dim"))
 
@@ -46,17 +46,25 @@ def _list(ws: Workspace, out: Output, every: bool) -> None:
     if not found:
         out.line('No reminders. Set one: mait-code reminders set "friday EOD" "send the report"')
         return
+    viewer = _viewer()
     for status, heading, colour in _HEADINGS:
         rows = [one for one in found if one.status == status]
         if rows:
             out.line(out.style(heading, colour, "bold") if colour != "bold" else out.style(heading, "bold"))
         for one in rows:
-            _row(out, one, now)
+            _row(out, one, now, viewer)
 
 
-def _row(out: Output, one: Reminder, now: datetime) -> None:
+def _viewer() -> str:
+    from mait_code.projections.zones import local_zone
+
+    return local_zone()
+
+
+def _row(out: Output, one: Reminder, now: datetime, viewer: str) -> None:
     marks = "".join(f"  [{mark}]" for mark in _marks(one))
-    out.line("  ", out.style(one.short, "yellow"), f"  {one.shown(now)}  {one.what.partition(chr(10))[0]}{marks}")
+    more = " ..." if "\n" in one.what else ""
+    out.line("  ", out.style(one.short, "yellow"), f"  {one.shown(now, viewer)}  {one.heading}{more}{marks}")
 
 
 def _marks(one: Reminder) -> list[str]:
@@ -68,7 +76,7 @@ def _marks(one: Reminder) -> list[str]:
     return marks
 
 
-def _show(out: Output, one: Reminder) -> None:
+def _show(ws: Workspace, out: Output, one: Reminder) -> None:
     from mait_code.commands.times import local
 
     now = _now()
@@ -78,30 +86,35 @@ def _show(out: Output, one: Reminder) -> None:
     if one.recurrence:
         out.line(f"  recurs     {one.recurrence}")
     if one.until:
-        out.line(f"  put off    from {one.occurrence}")
+        out.line(f"  put off    from {str(one.occurrence).replace('T', ' ')}")
     if one.project:
         out.line(f"  project    {one.project}")
     if one.origin:
-        out.line(f"  made from  {one.origin}")
+        from mait_code.commands.inbox import described
+
+        out.line(f"  made from  {described(ws, one.origin)}")
     out.line(f"  set        {local(one.created_at)}")
     for name in one.conflicts:
         out.line(f"  conflict   {name}: see mait-code conflicts show {one.short}")
 
 
 def _said(out: Output, one: Reminder, words: str) -> None:
+    """What a command that changes a reminder prints; notes about it go to stderr."""
     if out.json:
         out.data(one.json())
-        return
-    out.line(words, " ", out.style(one.short, "yellow"), f": {one.what.partition(chr(10))[0]}")
-    if one.status != "dismissed":
-        recurs = f", {one.recurrence}" if one.recurrence else ""
-        out.line(f"  {one.shown(_now())}{recurs}")
+    else:
+        out.line(words, " ", out.style(one.short, "yellow"), f": {one.heading}")
+        if one.status != "dismissed":
+            recurs = f", {one.recurrence}" if one.recurrence else ""
+            out.line(f"  {one.shown(_now())}{recurs}")
+    for note in one.notes:
+        out.note(note)
 
 
 @command("set")
 @argument("when")
 @argument("what", nargs=-1, required=True)
-@option("--project", help="The project it belongs to.")
+@option("--project", metavar="NAME", help="The project it belongs to.")
 @pass_workspace
 def set_reminder(ws: Workspace, out: Output, when: str, what: tuple[str, ...], project: str | None) -> None:
     """Set a reminder.
@@ -111,16 +124,13 @@ def set_reminder(ws: Workspace, out: Output, when: str, what: tuple[str, ...], p
     """
     from mait_code.commands import reminders
 
-    one, notes = reminders.set_reminder(ws, when, " ".join(what), _now(), project)
-    for note in notes:
-        out.note(note)
-    _said(out, one, "Set")
+    _said(out, reminders.set_reminder(ws, when, " ".join(what), _now(), project), "Set")
 
 
 @command("show")
 @argument("id")
 @pass_workspace
-def show(ws: Workspace, out: Output, id: str) -> None:
+def show(ws: Workspace, out: Output, id: str) -> None:  # noqa: A002
     """Show one reminder whole."""
     from mait_code.commands import reminders
 
@@ -128,7 +138,7 @@ def show(ws: Workspace, out: Output, id: str) -> None:
     if out.json:
         out.data(one.json())
     else:
-        _show(out, one)
+        _show(ws, out, one)
 
 
 @command("check")
@@ -145,15 +155,16 @@ def check(ws: Workspace, out: Output) -> None:
     if out.json:
         out.data([one.json() for one in found])
         return
+    viewer = _viewer() if found else ""
     for one in found:
-        _row(out, one, now)
+        _row(out, one, now, viewer)
 
 
 @command("snooze")
 @argument("id")
 @argument("until", nargs=-1)
 @pass_workspace
-def snooze(ws: Workspace, out: Output, id: str, until: tuple[str, ...]) -> None:
+def snooze(ws: Workspace, out: Output, id: str, until: tuple[str, ...]) -> None:  # noqa: A002
     """Put a reminder off.
 
     UNTIL is a time or a length of time: 30m, 2h, 3d, "tomorrow 9am", monday. Without it an hour.
@@ -166,41 +177,41 @@ def snooze(ws: Workspace, out: Output, id: str, until: tuple[str, ...]) -> None:
 
 @command("edit")
 @argument("id")
-@option("--when", help="The new time, in words.")
-@option("--what", help="The new text.")
-@option("--project", help="The new project; an empty one takes it away.")
+@option("--when", metavar="WHEN", help="The new time, in words as for set.")
+@option("--what", metavar="TEXT", help="The new text.")
+@option("--project", metavar="NAME", help="The new project; an empty one takes it away.")
 @pass_workspace
-def edit(ws: Workspace, out: Output, id: str, when: str | None, what: str | None, project: str | None) -> None:
+def edit(
+    ws: Workspace,
+    out: Output,
+    id: str,  # noqa: A002
+    when: str | None,
+    what: str | None,
+    project: str | None,
+) -> None:
     """Change the text or time of a reminder."""
     from mait_code.commands import reminders
 
-    one, notes = reminders.edit(ws, id, _now(), when=when, what=what, project=project)
-    for note in notes:
-        out.note(note)
-    _said(out, one, "Changed")
+    _said(out, reminders.edit(ws, id, _now(), when=when, what=what, project=project), "Changed")
 
 
 @command("dismiss")
 @argument("id")
 @pass_workspace
-def dismiss(ws: Workspace, out: Output, id: str) -> None:
+def dismiss(ws: Workspace, out: Output, id: str) -> None:  # noqa: A002
     """Dismiss a reminder.
 
     Of a recurring one this dismisses the present occurrence; `remove` ends all of them.
     """
     from mait_code.commands import reminders
 
-    one, changed = reminders.dismiss(ws, id, _now())
-    if not changed and not out.json:
-        out.line(f"{one.short} was dismissed already")
-        return
-    _said(out, one, "Dismissed")
+    _said(out, reminders.dismiss(ws, id, _now()), "Dismissed")
 
 
 @command("remove")
 @argument("id")
 @pass_workspace
-def remove(ws: Workspace, out: Output, id: str) -> None:
+def remove(ws: Workspace, out: Output, id: str) -> None:  # noqa: A002
     """Delete a reminder."""
     from mait_code.commands import reminders
 
@@ -208,13 +219,13 @@ def remove(ws: Workspace, out: Output, id: str) -> None:
     if out.json:
         out.data(one.json())
     else:
-        out.line("Deleted ", out.style(one.short, "yellow"), f": {one.what.partition(chr(10))[0]}")
+        out.line("Deleted ", out.style(one.short, "yellow"), f": {one.heading}")
 
 
 @command("restore")
 @argument("id")
 @pass_workspace
-def restore(ws: Workspace, out: Output, id: str) -> None:
+def restore(ws: Workspace, out: Output, id: str) -> None:  # noqa: A002
     """Bring a reminder back.
 
     A deleted one is brought back; a dismissed one stands again.

@@ -38,13 +38,18 @@ def tour(out: Output) -> int:
                 "equal": taken.equal,
                 "digests": taken.digests,
                 "seconds": round(seconds, 1),
-                "steps": [{"machine": one.machine or None, "command": one.command, "printed": one.printed} for one in steps],
+                "steps": [
+                    {"machine": one.machine or None, "command": one.command, "printed": one.printed} for one in steps
+                ],
             }
         )
     elif taken.equal:
         out.line()
-        out.line(out.style("The digests are equal", "green", "bold"), f", before and after, on both machines. {seconds:.1f} s.")
-        out.line("Start your own: mait-code init, then mait-code inbox add \"a thought\"")
+        out.line(
+            out.style("The digests are equal", "green", "bold"),
+            f", before and after, on both machines. {seconds:.1f} s.",
+        )
+        out.line('Start your own: mait-code init, then mait-code inbox add "a thought"')
     else:
         out.error("the digests differ", "this must never happen; please report it with the output above")
     return 0 if taken.equal else 1

@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
 
 class Field:
-    """One field of a kind: a check on its value, and whether it must be there. `what` is used in messages."""
+    """One field of a kind: a check on its value, and whether it must be there and not null. `what` is used in messages."""
 
     __slots__ = ("check", "required", "what")
 
@@ -24,8 +24,7 @@ class Field:
 
     def optional(self) -> Field:
         """The same field, which may be absent or null."""
-        check = self.check
-        return Field(self.what, lambda value: value is None or check(value), required=False)
+        return Field(self.what, self.check, required=False)
 
 
 def _name(value: Any) -> bool:
@@ -52,7 +51,7 @@ def register_of(*names: str) -> Field:
 class Kind:
     """A kind of event. `entity` is the type its entities have; `writes` lists the registers an event of it sets."""
 
-    __slots__ = ("_required", "_writes", "creates", "entity", "fields", "name", "upcasts", "version")
+    __slots__ = ("_required", "_writes", "creates", "entities", "entity", "fields", "name", "upcasts", "version")
 
     def __init__(
         self,
@@ -69,6 +68,8 @@ class Kind:
         self.version = version
         self.fields = fields
         self.entity = entity
+        #: How the names of its entities begin.
+        self.entities = entity + "/"
         self.creates = creates
         self.upcasts = upcasts or {}
         self._writes = writes
@@ -82,7 +83,7 @@ class Kind:
         fields = self.fields
         for key, value in data.items():
             field = fields.get(key)
-            if field is not None and not field.check(value):
+            if field is not None and not (field.check(value) if value is not None else not field.required):
                 return f"data.{key} is not {field.what}"
         return ""
 

@@ -345,6 +345,8 @@ def undo(turn: Turn) -> None:
         state = store.state(event.entity)
         if state is None or event.declared.creates or event.kind.startswith("journal."):
             continue
+        if register.is_deleted(state) and not event.kind.endswith(".deleted") and not turn.reckless:
+            continue
         for name, _value in event.declared.writes(event.id, event.data):
             if event.id not in [head[0] for head in state["r"].get(name, ())]:
                 continue

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 from mait_code.journal import segments
 from mait_code.journal.event import Event, parse
 from mait_code.journal.home import Home
+from mait_code.journal.ids import new_entity, new_event_id
 from mait_code.journal.journal import Journal
 from mait_code.journal.sha import hex_prefix
 from mait_code.projections import stores
@@ -133,3 +134,13 @@ def write(path: str | os.PathLike[str], content: bytes) -> None:
     """Write a file in place: the inode stays."""
     with open(path, "wb") as file:
         file.write(content)
+
+
+def another(line: bytes, *, entity: str = "", **data: object) -> bytes:
+    """A sound line like `line`: another event with other data, about another thing unless `entity` says which."""
+    event = parse(line)
+    assert isinstance(event, Event)
+    event.id = event.tx = new_event_id()
+    event.entity = entity or new_entity(event.entity.partition("/")[0])
+    event.data = {**event.data, **data}
+    return event.line()

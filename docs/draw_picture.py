@@ -1,0 +1,112 @@
+"""Draws docs/pictures/tour.svg from the real tour: python docs/draw_picture.py [--check]
+
+The picture has the heart of the tour: two machines offline, one card moved to two columns, sync, the pick, equal
+digests. It is drawn anew only where the tour has changed in more than ids, times and digests; --check says so by exit
+code 1 and draws nothing.
+"""
+
+from __future__ import annotations
+
+import html
+import io
+import re
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from rich.console import Console
+from rich.text import Text
+
+from mait_code.commands import tour
+
+if TYPE_CHECKING:
+    from mait_code.commands.tour import Step
+
+PICTURE = Path(__file__).resolve().parent / "pictures/tour.svg"
+WIDTH = 88
+#: The part that is shown: from the step so explained to the one before the step so explained.
+FIRST, BEYOND = "Now both are offline", "The databases are only a cache"
+#: Of these steps, those of the card: the others travel along.
+TOLD = ("board", "sync", "conflicts", "digest")
+#: The renderer asks for a font from afar; what the reader's machine has must do.
+_FONT_FACES = re.compile(r"@font-face \{.*?\}\s*", re.DOTALL)
+_BY_WHOM = re.compile(r"<!--.*?-->")
+#: Line ends, which are drawn as texts of their own.
+_NOTHING = re.compile(r'<text class="tour-r\d+"[^>]*>\n</text>')
+_INDENTED = re.compile(r'x="([\d.]+)" (y="[\d.]+") textLength="([\d.]+)"([^>]*)>((?:&#160;)+)')
+#: Width of a character, as the renderer has it.
+_CELL = 12.2
+_FONTS = "ui-monospace, 'DejaVu Sans Mono', Menlo, Consolas, monospace"
+#: What differs from one tour to the next.
+_VOLATILE = re.compile(r"\b(?:[0-9a-f]{64}|\d+[a-z]{2}|\d{4}-\d\d-\d\d \d\d:\d\d)\b")
+
+
+def shown() -> list[Step]:
+    """The steps of the tour that are in the picture. Runs the tour."""
+    steps: list[Step] = []
+    tour.take(steps.append)
+    explained = [step.explained for step in steps]
+    first = next(number for number, text in enumerate(explained) if text.startswith(FIRST))
+    beyond = next(number for number, text in enumerate(explained) if text.startswith(BEYOND))
+    return [step for step in steps[first:beyond] if step.command.split()[1] in TOLD]
+
+
+def lines(steps: list[Step]) -> list[Text]:
+    """The steps as the tour prints them; of a digest only the total."""
+    found: list[Text] = []
+    for step in steps:
+        if step.explained:
+            found += [Text(), Text(step.explained, style="bold")]
+        prompt = Text(f"  {step.machine} $ ", style="cyan")
+        found.append(prompt.append(step.command, style="default"))
+        printed = step.printed.splitlines()
+        found += [Text(f"    {row}") for row in (printed[-1:] if step.command.endswith("digest") else printed)]
+    return found[1:]
+
+
+def draw(rows: list[Text]) -> str:
+    """The picture. It names no other host and needs no file beside it."""
+    console = Console(record=True, width=WIDTH, file=io.StringIO(), force_terminal=True, color_system="truecolor")
+    for row in rows:
+        console.print(row, soft_wrap=False, overflow="fold", highlight=False)
+    picture = _FONT_FACES.sub("", console.export_svg(title="./dev tour, the heart of it", unique_id="tour"))
+    picture = _BY_WHOM.sub("", picture.replace("Fira Code, monospace", _FONTS))
+    picture = _INDENTED.sub(_set_in, _NOTHING.sub("", picture))
+    return "\n".join(line.rstrip() for line in picture.splitlines()) + "\n"
+
+
+def _set_in(found: re.Match[str]) -> str:
+    """Indentation by place: some viewers drop the blanks a text begins with."""
+    blank = found[5].count(";") * _CELL
+    return f'x="{float(found[1]) + blank:g}" {found[2]} textLength="{float(found[3]) - blank:g}"{found[4]}>'
+
+
+def words(picture: str) -> list[str]:
+    """The text of a picture, line by line, without what differs from one tour to the next."""
+    found: dict[str, str] = {}
+    for line, text in re.findall(
+        r'<text class="tour-r\d+"[^>]*clip-path="url\(#tour-line-(\d+)\)">(.*?)</text>', picture
+    ):
+        found[line] = found.get(line, "") + html.unescape(text).replace("\xa0", " ")
+    return [_VOLATILE.sub("…", text).rstrip() for _line, text in sorted(found.items(), key=lambda pair: int(pair[0]))]
+
+
+def main(arguments: list[str]) -> int:
+    """Draw the picture, or say whether it is as the tour is."""
+    picture = draw(lines(shown()))
+    if PICTURE.is_file() and words(PICTURE.read_text(encoding="utf-8")) == words(picture):
+        return 0
+    if "--check" in arguments:
+        print(
+            "docs/pictures/tour.svg is not what the tour shows; run: .venv/bin/python docs/draw_picture.py",
+            file=sys.stderr,
+        )
+        return 1
+    PICTURE.parent.mkdir(exist_ok=True)
+    PICTURE.write_text(picture, encoding="utf-8")
+    print("drew docs/pictures/tour.svg")
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))
