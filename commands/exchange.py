@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from mait_code.commands import conflicts, journal_check
+from mait_code.commands import conflicts, journal_check, stored_text
 from mait_code.journal import replica, settings
 from mait_code.journal import sync as syncing
 from mait_code.journal.ids import derived_entity
@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
     from mait_code.commands.conflicts import Conflict
     from mait_code.commands.workspace import Workspace
-    from mait_code.journal.sync import SyncReport
+    from mait_code.journal.committing import SyncReport
 
 
 class Exchange:
@@ -37,6 +37,7 @@ class Exchange:
         return 1 if self.report.shrank else 0
 
     def json(self) -> dict[str, Any]:
+        """What the sync did, as `--json` prints it."""
         report = self.report
         return {
             "committed": report.committed,
@@ -52,7 +53,10 @@ class Exchange:
             "new_identity": report.new_identity or None,
             "conflicts": [conflict.json() for conflict in self.conflicts],
             "bad_lines": self.bad,
-            "clocks_ahead": [{"replica": one["replica"], "seconds": one["clock_ahead_seconds"]} for one in self.ahead],
+            "clocks_ahead": [
+                {"replica": one["replica"], "label": one["label"], "seconds": one["clock_ahead_seconds"]}
+                for one in self.ahead
+            ],
         }
 
 
@@ -67,24 +71,27 @@ def sync(ws: Workspace) -> Exchange:
 
 
 class Setup:
-    """What `init` found and made."""
+    """What `init` found and made. `offline` says why the remote could not be asked now; it stays set."""
 
-    __slots__ = ("data", "label", "made", "remote", "replica")
+    __slots__ = ("data", "label", "made", "offline", "remote", "replica")
 
-    def __init__(self, data: str, made: bool, remote: str, replica_id: str, label: str) -> None:
+    def __init__(self, data: str, made: bool, remote: str, offline: str, replica_id: str, label: str) -> None:
         self.data = data
         self.made = made
         self.remote = remote
+        self.offline = offline
         self.replica = replica_id
         self.label = label
 
     def json(self) -> dict[str, Any]:
+        """What was found and made, as `--json` prints it."""
         return {
             "data_dir": self.data,
             "made": self.made,
             "remote": self.remote or None,
+            "offline": self.offline or None,
             "replica": self.replica,
-            "label": self.label,
+            "label": self.label or None,
         }
 
 
@@ -92,20 +99,29 @@ def init(ws: Workspace, remote: str | None = None, label: str | None = None) -> 
     """Make the data directory a git repository, name this machine, set the remote. Calling it again does no harm."""
     from mait_code.journal.remote import without_secrets
 
+    named = None if label is None else stored_text.name(label, "the label")
     repository = Repository(ws.home, fetch_timeout=float(settings.value("sync-timeout")))
     made = not repository.exists()
-    repository.make(remote)
-    ws.journal.label = label or ""
+    repository.make()
+    offline = "" if remote is None else repository.set_remote(remote)
+    ws.journal.label = named or ""
     with ws.journal.writing():
         pass  # gives this machine its id, and takes in what hooks left
     identity = replica.load(ws.home)
     assert identity is not None, "opening a writer makes the identity"
-    log = ws.refreshed("journal")
-    present = ws.log.labels().get(identity.replica, "")
-    if label and label != present:
-        with ws.journal.writing(log) as writer:
-            entity = derived_entity("replica", identity.replica)
-            writer.append("journal.replica_labelled", entity, label=label, of=identity.replica)
-        ws.refreshed("journal")
+    present = _label(ws, identity.replica, named)
     url = repository.remote_url()
-    return Setup(ws.home.data, made, without_secrets(url) if url else "", identity.replica, label or present)
+    return Setup(ws.home.data, made, without_secrets(url) if url else "", offline, identity.replica, present)
+
+
+def _label(ws: Workspace, replica_id: str, wanted: str | None) -> str:
+    """Give this machine a label where it has another; returns the one it has then."""
+    log = ws.refreshed("journal")
+    present = ws.log.labels().get(replica_id, "")
+    if wanted is None or wanted == present:
+        return present
+    with ws.journal.writing(log) as writer:
+        entity = derived_entity("replica", replica_id)
+        writer.append("journal.replica_labelled", entity, label=wanted, of=replica_id)
+    ws.refreshed("journal")
+    return wanted

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 
+from mait_code.journal.errors import Busy
 from mait_code.journal.home import Home, default_data_dir
 from mait_code.journal.journal import Journal
 from mait_code.projections import stores
@@ -68,7 +69,12 @@ class Workspace:
         """A store caught up after this process wrote, so that what it shows is what it wrote."""
         self._fresh.add(name)
         store = self.store(name)
-        store.catch_up(wait=True)
+        try:
+            store.catch_up(wait=True)
+        except Busy:
+            # What was written is written, and must not be reported as a failure because the store is taken.
+            store.live_in_memory()
+            store.catch_up()
         return store
 
     def holder_of(self, entity: str) -> Store:

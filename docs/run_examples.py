@@ -13,6 +13,7 @@ With --write the pages get what was printed.
 
 from __future__ import annotations
 
+import json
 import os
 import re
 import shlex
@@ -176,6 +177,19 @@ class Stage:
         printed = printed.replace(f" on {os.uname().nodename}  ", f" on {HOST}  ")
         return done.returncode, printed.splitlines()
 
+    def make(self, machine: str, noun: str) -> dict[str, str]:
+        """Make a thing that a page takes for granted. Returns its `id` and `short`."""
+        code, printed = self.run(machine, f"mait-code {_MAKES[noun]} --json")
+        if code:
+            raise RuntimeError("\n".join(printed))
+        made: dict[str, str] = json.loads("\n".join(printed))
+        return made
+
+    def highest(self, machine: str) -> int:
+        """The highest number of a card, 0 where there is none."""
+        listed = json.loads("\n".join(self.run(machine, "mait-code board list --all --archived --json")[1]))
+        return max((int(re.sub(r"\D", "", one["short"])) for one in listed), default=0)
+
 
 @dataclass
 class Translation:
@@ -269,13 +283,19 @@ def _make_things(stage: Stage, example: Example, translation: Translation) -> No
         (stage.home(example.machine) / name).write_text("a line\n", encoding="utf-8")
     words = example.command.replace("mc-tool-", "mait-code ").split()
     noun = words[1] if len(words) > 1 and words[1] in _MAKES else "board"
-    for word in re.findall(r"\bID\b|(?<![\w.-])[a-z]{2}(?=[a-z]*\d)[0-9a-z]{3}(?![\w.-])", example.command):
+    wanted = re.findall(r"\bID\b|(?<![\w.-])[a-z]{2}(?=[a-z]*\d)[0-9a-z]{3}(?![\w.-])", example.command)
+    if noun == "board":
+        wanted += re.findall(r"(?<![\w.-])\d+[a-z]{2}(?![\w.-])", example.command)
+    for word in wanted:
         if word not in translation.real:
-            code, printed = stage.run(example.machine, f"mait-code {_MAKES[noun]} --json")
-            found = re.search(r'"id":\s*"([0-9a-z]{12})"', "".join(printed))
-            if code or not found:
-                raise RuntimeError(f"{_MAKES[noun]}: {printed}")
-            translation.real[word] = found[1]
+            made = stage.make(example.machine, noun)
+            translation.real[word] = made["short"] if word[0].isdigit() else made["id"]
+    number = re.match(
+        r"mait-code board [a-z]+ (\d+)\b(?![a-z])|mait-code (?:history|conflicts [a-z]+) (\d+)\b", example.command
+    )
+    if number and int(number[1] or number[2]) > stage.highest(example.machine):
+        while int(re.sub(r"\D", "", stage.make(example.machine, "board")["short"])) < int(number[1] or number[2]):
+            continue
 
 
 def main(arguments: list[str]) -> int:

@@ -1,7 +1,8 @@
-"""The user's own documents after both machines edited one: git's text merge, and where it cannot, both texts side by side.
+"""The user's own documents after both machines edited one: git's text merge, and where it cannot, both texts side by
+side.
 
-The text of the newer commit keeps its place and the other one goes beside it as `NAME.conflict-<id>.md`; a document never
-holds conflict markers. Which is newer, and the name, come from the commits alone, so two machines agree.
+The text of the newer commit keeps its place and the other one goes beside it as `NAME.conflict-<id>.md`; a document
+never holds conflict markers. Which is newer, and the name, come from the commits alone, so two machines agree.
 """
 
 from __future__ import annotations
@@ -28,7 +29,8 @@ def is_template(content: bytes) -> bool:
 
 
 def merged(repository: Repository, base: bytes, ours: bytes, theirs: bytes, union: bool = False) -> bytes | None:
-    """git's text merge of two sides; None where they contradict. With `union` both sides' lines stay, without markers."""
+    """git's text merge of two sides; None where they contradict. With `union` both sides' lines stay, without
+    markers."""
     paths = []
     try:
         for name, content in (("ours", ours), ("base", base), ("theirs", theirs)):

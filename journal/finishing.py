@@ -1,8 +1,8 @@
 """Finishing a merge that stands half done in the data directory: a plain `git pull` that met a conflict.
 
-A restored backup followed by `git pull` does that once: this machine and its own past both continued one segment. Journal
-and documents are settled by our rules in the work tree, whatever else git merged stays as git (or the user) left it in the
-index, and the merge is committed.
+A restored backup followed by `git pull` does that once: this machine and its own past both continued one segment.
+Journal and documents are settled by our rules in the work tree, whatever else git merged stays as git (or the user)
+left it in the index, and the merge is committed.
 """
 
 from __future__ import annotations
@@ -15,11 +15,11 @@ from mait_code.journal.git import failure
 from mait_code.journal.home import write_atomically
 from mait_code.journal.merging import Merge, settle
 from mait_code.journal.reconcile import OTHER, SEGMENT
-from mait_code.journal.repository import Repository
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from mait_code.journal.sync import SyncReport
+    from mait_code.journal.committing import SyncReport
+    from mait_code.journal.repository import Repository
 
 
 def foreign(repository: Repository) -> list[str]:
@@ -27,7 +27,7 @@ def foreign(repository: Repository) -> list[str]:
     return sorted(path for path in repository.unmerged() if reconcile.sort_of(path) == OTHER)
 
 
-def finish(repository: Repository, report: SyncReport) -> None:
+def finish(repository: Repository, report: SyncReport, patience: float = mending.PATIENCE) -> None:
     """Settle and commit the merge that `MERGE_HEAD` names. Raises GitFailed where files of the user's are unmerged."""
     home = repository.home
     strangers = foreign(repository)
@@ -38,8 +38,10 @@ def finish(repository: Repository, report: SyncReport) -> None:
     with open(repository.in_git("MERGE_HEAD"), encoding="ascii") as file:
         heads = file.read().split()
     if len(heads) != 1:
-        raise GitFailed(f"a merge of {len(heads)} branches stands in {home.data}", "finish it with git, then sync again")
-    with mending.AppendLock(home):
+        raise GitFailed(
+            f"a merge of {len(heads)} branches stands in {home.data}", "finish it with git, then sync again"
+        )
+    with mending.AppendLock(home, patience):
         identity = replica.load(home)
         own = identity.replica if identity is not None else ""
         plan = Merge(repository, repository.head(), heads[0], own)
@@ -68,7 +70,9 @@ class _Settlement:
                 self._document(path, stages)
         new = mending.look(self.repository).new
         paths = sorted(path for path in self.touched.union(new) if os.path.isfile(self.home.in_data(path)))
-        self.repository.run("update-index", "--add", "-z", "--stdin", given=os.fsencode("".join(f"{path}\0" for path in paths)))
+        self.repository.run(
+            "update-index", "--add", "-z", "--stdin", given=os.fsencode("".join(f"{path}\0" for path in paths))
+        )
         words = ("commit", "--quiet", "--no-verify", "--no-gpg-sign", "--no-edit", "--cleanup=strip")
         answer = self.repository.ask(*words)
         if answer.code != 0:
@@ -88,7 +92,7 @@ class _Settlement:
             ours = now if now is not None and reconcile.grew(ours, now) else ours
             outcome = reconcile.segment(base, ours, theirs)
             wanted = outcome.content
-            extra = outcome.extra or reconcile.extra_lines(wanted, now)
+            extra = reconcile.extra_lines(wanted, ours, theirs, base, now)
             self.report.adopted += mending.adopt(self.home, extra)
             if self._is_own(path) and wanted != ours:
                 self._take_new_identity()

@@ -1,11 +1,11 @@
-"""Running git. No other module starts a process for it.
+"""Running git.
 
-Two ways. `run` and `ask` are for work at home: none of the user's configuration, hooks, filters or attributes take part, so
-a commit holds the bytes that are in the files. `talk` is for the remote: there the user's configuration is wanted
-(credential helpers, proxies, `insteadOf`), but nothing may ask a question, and silence is cut off.
+Two ways. `run` and `ask` are for work at home: none of the user's configuration, hooks, filters or attributes take
+part, so a commit holds the bytes that are in the files. `talk` is for the remote: there the user's configuration is
+wanted (credential helpers, proxies, `insteadOf`), but nothing may ask a question, and silence is cut off.
 
-The repository is always named outright (`--git-dir`), so an inherited `GIT_DIR` or a repository around the data directory
-is never mistaken for ours, and git has no owner to be suspicious of.
+The repository is always named outright (`--git-dir`), so an inherited `GIT_DIR` or a repository around the data
+directory is never mistaken for ours, and git has no owner to be suspicious of.
 """
 
 from __future__ import annotations
@@ -15,12 +15,14 @@ import re
 
 from mait_code.journal import remote
 from mait_code.journal.errors import DiskRefused, GitFailed
-from mait_code.journal.home import Home
+from mait_code.journal.git_process import Answer, finish, listen, start
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
     from subprocess import Popen
+
+    from mait_code.journal.home import Home
 
 #: 2.25 is the first git that reads the paths of a commit from its input.
 OLDEST_GIT = (2, 25)
@@ -33,23 +35,23 @@ _KEPT = re.compile(
 _ALWAYS = (
     *("core.hooksPath=/dev/null", "core.fsmonitor=false", "core.untrackedCache=false", "core.autocrlf=false"),
     *("core.attributesFile=/dev/null", "core.quotePath=false", "core.fsync=committed,loose-object,reference"),
-    *("gc.auto=0", "maintenance.auto=false", "commit.gpgSign=false", "merge.autoStash=false", "submodule.recurse=false"),
+    *(
+        "gc.auto=0",
+        "maintenance.auto=false",
+        "commit.gpgSign=false",
+        "merge.autoStash=false",
+        "submodule.recurse=false",
+    ),
     *("core.sparseCheckout=false", "core.ignoreStat=false", "core.safecrlf=false", "core.logAllRefUpdates=true"),
 )
 _PRIVATE = 0o077
-_DISK = ("No space left on device", "Read-only file system", "Permission denied", "insufficient permission", "Disk quota")
-
-
-class Answer:
-    """What git said: exit code, standard output, complaint (standard error). `silent` when it was cut off."""
-
-    __slots__ = ("code", "complaint", "out", "silent")
-
-    def __init__(self, code: int, out: bytes, complaint: str, silent: bool = False) -> None:
-        self.code = code
-        self.out = out
-        self.complaint = complaint
-        self.silent = silent
+_DISK = (
+    "No space left on device",
+    "Read-only file system",
+    "Permission denied",
+    "insufficient permission",
+    "Disk quota",
+)
 
 
 def never(_lock: str) -> bool:
@@ -101,10 +103,11 @@ class Git:
         return answer.out
 
     def ask(self, *arguments: str, given: bytes = b"", index: str = "") -> Answer:
-        """The same, for a caller who judges the answer. Waits for the locks of other gits, removes those nobody holds."""
+        """The same, for a caller who judges the answer. Waits for the locks of other gits, removes those nobody
+        holds."""
         environment = self._at_home(index)
         command = [*self._prefix(), *self._filters_off(), *arguments]
-        return self._past_locks(lambda: self._finish(self._start(command, environment, _PRIVATE), given))
+        return self._past_locks(lambda: finish(self._start(command, environment, _PRIVATE), given))
 
     def _past_locks(self, call: Callable[[], Answer]) -> Answer:
         import time
@@ -120,7 +123,9 @@ class Git:
             elif self.is_stale(lock):
                 _unlink(lock)
             else:
-                raise GitFailed(f"git is locked by {lock}", "an interrupted git leaves it: if none runs here, remove that file")
+                raise GitFailed(
+                    f"git is locked by {lock}", "an interrupted git leaves it: if none runs here, remove that file"
+                )
 
     def _prefix(self) -> list[str]:
         words = ["git", f"--git-dir={self.git_dir}", f"--work-tree={self.home.data}"]
@@ -141,7 +146,9 @@ class Git:
         environment = {name: value for name, value in os.environ.items() if name[:4] != "GIT_"}
         nowhere = self.home.in_state("no-such-directory")
         environment.update(HOME=nowhere, XDG_CONFIG_HOME=nowhere, GIT_CONFIG_GLOBAL=os.devnull, GIT_CONFIG_NOSYSTEM="1")
-        environment.update(GIT_ATTR_NOSYSTEM="1", GIT_OPTIONAL_LOCKS="0", GIT_TERMINAL_PROMPT="0", GIT_EDITOR=":", LC_ALL="C")
+        environment.update(
+            GIT_ATTR_NOSYSTEM="1", GIT_OPTIONAL_LOCKS="0", GIT_TERMINAL_PROMPT="0", GIT_EDITOR=":", LC_ALL="C"
+        )
         for role in ("AUTHOR", "COMMITTER"):
             for part in ("NAME", "EMAIL"):
                 environment[f"GIT_{role}_{part}"] = self._identity(role.lower(), part.lower())
@@ -161,91 +168,28 @@ class Git:
     # -- with the remote
 
     def talk(self, *arguments: str) -> Answer:
-        """Run git against the remote with the user's configuration. Nothing asks, and a remote that gives no sign of life
-        within the limit is left. The caller judges the answer."""
+        """Run git against the remote with the user's configuration. Nothing asks, and a remote that gives no sign of
+        life within the limit is left. The caller judges the answer."""
         seconds = max(1, int(self.silence))
         own_ssh = self.setting("core.sshcommand")
         environment = _inherited()
-        environment.update(GIT_TERMINAL_PROMPT="0", GIT_ASKPASS="", SSH_ASKPASS_REQUIRE="never", GCM_INTERACTIVE="never")
+        environment.update(
+            GIT_TERMINAL_PROMPT="0", GIT_ASKPASS="", SSH_ASKPASS_REQUIRE="never", GCM_INTERACTIVE="never"
+        )
         if not own_ssh and not {"GIT_SSH", "GIT_SSH_COMMAND"} & environment.keys():
             environment["GIT_SSH_COMMAND"] = f"ssh -o BatchMode=yes -o ConnectTimeout={seconds}"
         command = [*self._prefix(), "-c", "http.lowSpeedLimit=1", "-c", f"http.lowSpeedTime={seconds}", *arguments]
-        return self._past_locks(lambda: self._listen(self._start(command, environment, -1)))
+        return self._past_locks(lambda: listen(self._start(command, environment, -1), self.silence))
 
-    def _listen(self, process: Popen[bytes]) -> Answer:
-        """Collect what a remote command prints; end it when it has been silent for too long."""
-        import selectors
-        import time
-
-        assert process.stdin is not None
-        assert process.stdout is not None
-        assert process.stderr is not None
-        process.stdin.close()
-        got = {process.stdout.fileno(): bytearray(), process.stderr.fileno(): bytearray()}
-        heard = time.monotonic()
-        silent = False
-        try:
-            with selectors.DefaultSelector() as pipes:
-                for handle in got:
-                    pipes.register(handle, selectors.EVENT_READ)
-                while pipes.get_map() and not silent:
-                    ready = pipes.select(0.2)
-                    for key, _events in ready:
-                        heard = time.monotonic()
-                        part = os.read(key.fd, 65536)
-                        got[key.fd] += part
-                        if not part:
-                            pipes.unregister(key.fd)
-                    # A helper that stays behind (a credential cache) may hold our pipes open after git has ended.
-                    if not ready and process.poll() is not None:
-                        break
-                    silent = time.monotonic() - heard > self.silence
-            if not silent:
-                process.wait()
-        finally:
-            _end(process)
-        out, complaint = got.values()
-        return Answer(process.returncode, bytes(out), complaint.decode("utf-8", "replace"), silent)
-
-    # -- processes
+    # -- settings
 
     def _start(self, command: list[str], environment: Mapping[str, str], umask: int) -> Popen[bytes]:
-        from subprocess import PIPE, Popen
-
         where = self.home.data if os.path.isdir(self.home.data) else "/"
-        keep = (self.held,) if self.held >= 0 and umask >= 0 else ()
-        try:
-            # In a session of its own nothing can ask on the terminal, and the whole group can be ended at once.
-            return Popen(
-                command,
-                stdin=PIPE,
-                stdout=PIPE,
-                stderr=PIPE,
-                env=environment,
-                cwd=where,
-                umask=umask,
-                pass_fds=keep,
-                start_new_session=True,
-            )
-        except FileNotFoundError as error:
-            raise GitFailed("git is not installed: no such program on PATH", "install git; only syncing needs it") from error
-        except OSError as error:
-            raise GitFailed(f"git cannot be started: {error.strerror}", "check the git program on PATH") from error
-
-    @staticmethod
-    def _finish(process: Popen[bytes], given: bytes) -> Answer:
-        try:
-            out, complaint = process.communicate(given)
-        except BaseException:
-            _end(process)
-            raise
-        return Answer(process.returncode, out, complaint.decode("utf-8", "replace"))
+        return start(command, environment, where, umask, self.held if umask >= 0 else -1)
 
     def bare(self, *arguments: str) -> Answer:
         """Run git without a repository."""
-        return self._finish(self._start(["git", *arguments], self._at_home(), _PRIVATE), b"")
-
-    # -- settings
+        return finish(self._start(["git", *arguments], self._at_home(), _PRIVATE), b"")
 
     def check_version(self) -> None:
         """Raise GitFailed where git is missing or too old."""
@@ -255,13 +199,15 @@ class Git:
         self.version = (int(found[1]), int(found[2])) if found else (0, 0)
         if self.version < OLDEST_GIT:
             wanted = ".".join(map(str, OLDEST_GIT))
-            raise GitFailed(f"git {version} is too old: {wanted} is needed", "install a newer git; only syncing needs it")
+            raise GitFailed(
+                f"git {version} is too old: {wanted} is needed", "install a newer git; only syncing needs it"
+            )
 
     def settings(self) -> dict[str, list[str]]:
         """The effective configuration, the user's included: key (lower case but for its middle) -> values in order."""
         if self._settings is None:
             command = [*self._prefix()[:3], "config", "--list", "-z"]
-            answer = self._finish(self._start(command, _inherited(), _PRIVATE), b"")
+            answer = finish(self._start(command, _inherited(), _PRIVATE), b"")
             if answer.code != 0:
                 raise failure("git's configuration cannot be read", answer)
             self._settings = pairs(answer.out)
@@ -312,22 +258,3 @@ def _unlink(path: str) -> None:
         os.unlink(path)
     except FileNotFoundError:
         return
-
-
-def _end(process: Popen[bytes]) -> None:
-    """End a git process with all it started, and close its pipes. One that has ended is only collected."""
-    import signal
-    from subprocess import TimeoutExpired
-
-    for wish in (signal.SIGTERM, signal.SIGKILL):
-        if process.poll() is not None:
-            break
-        try:
-            os.killpg(process.pid, wish)
-            process.wait(2)
-        except (ProcessLookupError, TimeoutExpired):
-            continue
-    process.wait()
-    for pipe in (process.stdin, process.stdout, process.stderr):
-        if pipe is not None:
-            pipe.close()

@@ -1,8 +1,8 @@
 """The work tree against what is committed: what was added goes into a commit, what was taken away is put back.
 
-A segment only grows. One that is gone, shorter or changed in the work tree was damaged by hand or by another program: the
-committed bytes go back in their place, and sound lines that only the damaged file had are adopted. Only a document may be
-deleted.
+A segment only grows. One that is gone, shorter or changed in the work tree was damaged by hand or by another program:
+the committed bytes go back in their place, and sound lines that only the damaged file had are adopted. Only a document
+may be deleted.
 """
 
 from __future__ import annotations
@@ -14,7 +14,12 @@ from mait_code.journal.errors import Busy, DiskRefused
 from mait_code.journal.home import Home, make_directory, write_atomically
 from mait_code.journal.lock import Lock
 from mait_code.journal.reconcile import DOCUMENT, FORMAT, NOTE, SEGMENT
-from mait_code.journal.repository import Repository
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Self
+
+    from mait_code.journal.repository import Repository
 
 #: Seconds a sync waits for the writers' lock.
 PATIENCE = 30.0
@@ -26,11 +31,12 @@ _PATHS = ("journal", ".gitattributes", ".gitignore")
 class AppendLock(Lock):
     """The writers' lock, as a sync takes it: it has time, and must not give up because many are writing."""
 
-    def __init__(self, home: Home) -> None:
+    def __init__(self, home: Home, patience: float = PATIENCE) -> None:
         super().__init__(home.in_state("lock"))
+        self.patience = patience
 
-    def __enter__(self) -> AppendLock:
-        if not self.acquire(PATIENCE):
+    def __enter__(self) -> Self:
+        if not self.acquire(self.patience):
             raise Busy(f"the journal is held by {self.holder()}", "sync again when it has ended; nothing is lost")
         return self
 
@@ -38,8 +44,8 @@ class AppendLock(Lock):
 class Changes:
     """How the work tree differs from the last commit, as far as it is ours to commit.
 
-    `head` is that commit and `branch` its branch, `tracked` holds (path, its committed blob or nothing), `new` the paths no commit has,
-    `unmerged` every path with an open conflict, the user's own files included.
+    `head` is that commit and `branch` its branch, `tracked` holds (path, its committed blob or nothing), `new` the
+    paths no commit has, `unmerged` every path with an open conflict, the user's own files included.
     """
 
     __slots__ = ("branch", "head", "new", "tracked", "unmerged")
@@ -68,11 +74,14 @@ def look(repository: Repository) -> Changes:
         elif entry.startswith("u "):
             found.unmerged.append(entry.split(" ", 10)[10])
     listed = os.fsdecode(repository.run("ls-files", "-o", "-z", "--", *_PATHS, ":(top,glob)*.md", ":(top,glob)*.toml"))
-    found.new = [path for path in listed.split("\0")[:-1] if reconcile.sort_of(path) in _OURS and _is_plain(repository.home, path)]
+    found.new = [
+        path for path in listed.split("\0")[:-1] if reconcile.sort_of(path) in _OURS and is_plain(repository.home, path)
+    ]
     return found
 
 
-def _is_plain(home: Home, path: str) -> bool:
+def is_plain(home: Home, path: str) -> bool:
+    """Whether a path of the data directory is a regular file, and no link to one."""
     full = home.in_data(path)
     return os.path.isfile(full) and not os.path.islink(full)
 
@@ -109,7 +118,8 @@ def put_back(repository: Repository, committed: list[tuple[str, str]], mended: M
 
 
 def adopt(home: Home, lines: list[bytes]) -> int:
-    """Put lines that lose their place into a directory of their own, but for those that already stand somewhere else."""
+    """Put lines that lose their place into a directory of their own, but for those that already stand somewhere
+    else."""
     lines = _unknown(home, lines)
     if lines:
         writing.adopt(home, lines)
@@ -136,11 +146,12 @@ def _write(home: Home, path: str, content: bytes) -> None:
     write_atomically(full, content)
 
 
-def flush(home: Home, path: str) -> None:
-    """Put a segment and its directory on the disk before a commit speaks of it."""
-    for name in (home.in_data(path), os.path.dirname(home.in_data(path))):
+def flush(home: Home, paths: list[str]) -> None:
+    """Put segments and their directories on the disk before a commit speaks of them."""
+    directories = {os.path.dirname(path) for path in paths}
+    for name in [*paths, *sorted(directories)]:
         try:
-            handle = os.open(name, os.O_RDONLY | os.O_CLOEXEC)
+            handle = os.open(home.in_data(name), os.O_RDONLY | os.O_CLOEXEC)
             try:
                 os.fsync(handle)
             finally:

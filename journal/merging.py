@@ -1,7 +1,7 @@
 """One merge of two commits of the data directory, worked out before anything is touched.
 
-The journal follows reconcile.py, documents follow documents.py, everything else git's own three-way rule. The result is a
-commit that the work tree can be fast-forwarded to, so there is no half merged state for a kill to leave.
+The journal follows reconcile.py, documents follow documents.py, everything else git's own three-way rule. The result
+is a commit that the work tree can be fast-forwarded to, so there is no half merged state for a kill to leave.
 """
 
 from __future__ import annotations
@@ -26,9 +26,9 @@ _HARMLESS = ("readme", "license", "licence", ".git")
 class Merge:
     """What merging commit `theirs` into commit `ours` comes to. `own` is the present replica id.
 
-    `wanted` holds the paths where git's own rule is not enough. `extra` are groups of lines to be adopted before the merge
-    may be made, `taken` our own segments as the other side has them (which costs us our id), `shrank` what the other side
-    took away, `beside` the files written next to a document that both sides edited.
+    `wanted` holds the paths where git's own rule is not enough. `extra` are groups of lines to be adopted before the
+    merge may be made, `taken` our own segments as the other side has them (which costs us our id), `shrank` what the
+    other side took away, `beside` the files written next to a document that both sides edited.
     """
 
     def __init__(self, repository: Repository, ours: str, theirs: str, own: str) -> None:
@@ -54,7 +54,8 @@ class Merge:
         names = os.fsdecode(self.repository.run("ls-tree", "-z", "--name-only", self.theirs)).split("\0")[:-1]
         if "journal" not in names and not all(name.lower().startswith(_HARMLESS) for name in names):
             raise GitFailed(
-                f"the remote holds something else, no mait-code journal: {', '.join(names[:5])}", "name an empty repository"
+                f"the remote holds something else, no mait-code journal: {', '.join(names[:5])}",
+                "name an empty repository",
             )
 
     def _decide(self) -> None:
@@ -111,7 +112,9 @@ class Merge:
         if one.path == root.FORMAT and one.after:
             needed = reconcile.needed_reader(self.repository.blobs([one.after])[one.after])
             if needed > READER:
-                raise Refused("the journal on the remote needs a newer mait-code", "upgrade this machine, then sync again")
+                raise Refused(
+                    "the journal on the remote needs a newer mait-code", "upgrade this machine, then sync again"
+                )
         if not one.before or not one.after:
             if one.before or one.after:
                 self.wanted[one.path] = (_FILE, one.before or one.after)
@@ -148,7 +151,9 @@ class Merge:
         git.run("read-tree", "-i", "-m", "--aggressive", self.base or EMPTY_TREE, self.ours, self.theirs, index=index)
         entries = dict(self.wanted)
         entries.update(self._unmerged(index))
-        lines = [f"{mode} {blob}\t{path}\0" if blob else f"0 {'0' * 40}\t{path}\0" for path, (mode, blob) in entries.items()]
+        lines = [
+            f"{mode} {blob}\t{path}\0" if blob else f"0 {'0' * 40}\t{path}\0" for path, (mode, blob) in entries.items()
+        ]
         git.run("update-index", "-z", "--index-info", given=os.fsencode("".join(lines)), index=index)
         tree = git.run("write-tree", index=index).decode().strip()
         os.unlink(index)
@@ -178,7 +183,9 @@ def settle(
         kept = ours or theirs
         return {path: kept} if kept else {path: ("0", "")}
     if ours[0][:3] != "100" or theirs[0][:3] != "100":
-        raise GitFailed(f"{path}: not a plain file on both sides, and changed on both", "settle it with git, then sync again")
+        raise GitFailed(
+            f"{path}: not a plain file on both sides, and changed on both", "settle it with git, then sync again"
+        )
     base = sides.get("1", ("", ""))[1]
     contents = repository.blobs([ours[1], theirs[1], base])
     mine, other = contents[ours[1]], contents[theirs[1]]

@@ -1,8 +1,8 @@
 """Which bytes a file of the journal has after a merge. Pure functions on bytes; git and the disk are elsewhere.
 
 A merge never takes lines away from a segment. Where one side continues the other, the longer one is the result. Where
-neither does, one side keeps its place whole, and the sound events that only the other side has are handed back as `extra`,
-to be adopted into a directory of their own.
+neither does, one side keeps its place whole, and the sound events that only the other side has are handed back as
+`extra`, to be adopted into a directory of their own.
 """
 
 from __future__ import annotations
@@ -47,8 +47,8 @@ def is_document(path: str) -> bool:
 
 
 class Outcome:
-    """What stands in a segment after a merge, and the lines that lost their place. `shrank`: the other side took away or
-    changed what it once held."""
+    """What stands in a segment after a merge, and the lines that lost their place. `shrank`: the other side took away
+    or changed what it once held."""
 
     __slots__ = ("content", "extra", "shrank")
 
@@ -90,7 +90,8 @@ def extra_lines(kept: bytes, *others: bytes | None) -> list[bytes]:
 
 
 def sound_lines(content: bytes) -> list[tuple[str, bytes]]:
-    """(id, line) of every line that is an event, newer kinds included. What editors and mail put around a line is off."""
+    """(id, line) of every line that is an event, newer kinds included. What editors and mail put around a line is
+    off."""
     found = []
     for line in content.split(b"\n"):
         line = line.strip(b"\r").removeprefix(BOM)

@@ -1,4 +1,5 @@
-"""What a remote said, in words: addresses without their secrets, and what git's complaint means. Pure functions on text."""
+"""What a remote said, in words: addresses without their secrets, and what git's complaint means. Pure functions on
+text."""
 
 from __future__ import annotations
 
@@ -10,7 +11,8 @@ _SECRET = re.compile(r"(\b[a-z][a-z0-9+.-]*://)([^/@\s'\"]+)@", re.IGNORECASE)
 #: git's words (in the C locale) for "they know me not" or "there is no such thing": only the user can mend these.
 _REFUSED = re.compile(
     r"authentication failed|permission denied|could not read (username|password)|terminal prompts disabled"
-    r"|repository not found|repository '.*' not found|access denied|returned error: 40[0-9]|host key verification failed"
+    r"|repository not found|repository '.*' not found|access denied|returned error: 40[0-9]"
+    r"|host key verification failed"
     r"|invalid username|password authentication was removed|dubious ownership|does not appear to be a git repository"
     r"|unable to find remote helper|transport '.*' not allowed|cannot run |protocol '.*' is not supported",
     re.IGNORECASE,
@@ -33,7 +35,8 @@ def without_secrets(text: str) -> str:
 
 
 def last_line(complaint: str) -> str:
-    """The line of git's complaint that says most, without secrets: the last error, or what stood before a generic one."""
+    """The line of git's complaint that says most, without secrets: the last error, or what stood before a generic
+    one."""
     lines = []
     for line in re.split(r"[\r\n]+", complaint):
         line = line.strip()
@@ -65,7 +68,8 @@ def lock_named(complaint: str) -> str:
 
 
 def is_path(url: str) -> bool:
-    """Whether the address is a path of this machine, as git decides it: no scheme, no `host:` before the first slash."""
+    """Whether the address is a path of this machine, as git decides it: no scheme, no `host:` before the first
+    slash."""
     return "://" not in url and "::" not in url and re.match(r"[^/]*:", url) is None
 
 

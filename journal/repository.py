@@ -6,12 +6,14 @@ import os
 
 from mait_code.journal import remote, root
 from mait_code.journal.errors import BadInput, GitFailed
-from mait_code.journal.git import Answer, Git, failure, last_words, pairs
-from mait_code.journal.home import Home
+from mait_code.journal.git import Git, failure, last_words, pairs
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterable
+
+    from mait_code.journal.git_process import Answer
+    from mait_code.journal.home import Home
 
 EMPTY_TREE = "4b825dc642cb6eb9a060e54bf8d69288fbee4904"
 BRANCH = "main"
@@ -53,7 +55,8 @@ class Repository(Git):
     def make(self, remote: str | None = None) -> None:
         """Make the data directory a repository whose first commit is the same on every machine for ever.
 
-        A repository that has commits keeps its history; missing format files are written. Calling it again does no harm.
+        A repository that has commits keeps its history; missing format files are written. Calling it again does no
+        harm.
         """
         self.check_version()
         self.home.make()
@@ -119,7 +122,8 @@ class Repository(Git):
         return names[0] if len(names) == 1 else ""
 
     def remote_url(self, name: str = "") -> str:
-        """The address of the remote, or an empty string. It may hold a password: print `remote.without_secrets` of it."""
+        """The address of the remote, or an empty string. It may hold a password: print `remote.without_secrets` of
+        it."""
         name = name or self.remote_name()
         return self.setting(f"remote.{name}.url") if name else ""
 
@@ -162,18 +166,24 @@ class Repository(Git):
         return ""
 
     def follow(self, name: str, theirs: str) -> None:
-        """Let the present branch follow `theirs` of remote `name`, as `git push -u` would, though nothing be there yet."""
+        """Let the present branch follow `theirs` of remote `name`, as `git push -u` would, though nothing be there
+        yet."""
         now = self.branch()
         self.set(f"branch.{now}.remote", name)
         self.set(f"branch.{now}.merge", f"refs/heads/{theirs}")
 
     def offline(self, answer: Answer, url: str) -> str:
-        """Why the remote was not reached. Raises GitFailed where it was reached and refused, or can never be reached."""
+        """Why the remote was not reached. Raises GitFailed where it was reached and refused, or can never be
+        reached."""
         if answer.silent:
             return f"no answer within {self.silence:g} seconds"
         words = last_words(answer)
+        if "No space left on device" in answer.complaint or "Read-only file system" in answer.complaint:
+            raise failure("git", answer)
         if remote.refused(answer.complaint) and not remote.is_missing_path(url, self.home.data):
-            raise GitFailed(f"{remote.without_secrets(url)} refused: {words}", "check the address and your access with git fetch")
+            raise GitFailed(
+                f"{remote.without_secrets(url)} refused: {words}", "check the address and your access with git fetch"
+            )
         return words
 
     # -- what the history holds
@@ -197,7 +207,9 @@ class Repository(Git):
 
     def difference(self, before: str, after: str, *paths: str) -> list[Difference]:
         """The paths that differ between two commits or trees."""
-        words = os.fsdecode(self.run("diff-tree", "-r", "-z", "--raw", "--no-renames", before, after, "--", *paths)).split("\0")
+        words = os.fsdecode(
+            self.run("diff-tree", "-r", "-z", "--raw", "--no-renames", before, after, "--", *paths)
+        ).split("\0")
         found = []
         for head, path in zip(words[::2], words[1::2], strict=False):
             before_mode, after_mode, old, new, _kind = head[1:].split(" ")

@@ -1,7 +1,7 @@
 """The first commit of every data directory: the same bytes on every machine, for ever.
 
-Two machines that never met then share history, and a plain `git pull` between them works. Nothing here may change: later
-versions of these files are later commits.
+Two machines that never met then share history, and a plain `git pull` between them works. Nothing here may change:
+later versions of these files are later commits.
 """
 
 from __future__ import annotations
@@ -53,8 +53,8 @@ def objects() -> Iterator[tuple[str, bytes]]:
 
 
 def write_missing(home: Home) -> bool:
-    """Write those of the three files that are not in the work tree, and say whether any was missing. What stands there is
-    left as it is."""
+    """Write those of the three files that are not in the work tree, and say whether any was missing. What stands there
+    is left as it is."""
     wrote = False
     for name, content in FILES.items():
         path = home.in_data(name)

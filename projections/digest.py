@@ -19,9 +19,14 @@ def digest(store: Store) -> str:
     """64 hexadecimal digits over every entity and its state."""
     total = sha256()
     for entity, state in store.states():
-        total.update(entity.encode() + b"\0" + state + b"\n")
+        total.update(b"%b\0%b\n" % (entity.encode(), _bytes(state)))
     found: str = total.hexdigest()
     return found
+
+
+def _bytes(state: object) -> bytes:
+    """A state as it stands in the store; somebody may have put text there by hand, which is to differ, not to fail."""
+    return state if isinstance(state, bytes) else repr(state).encode()
 
 
 def total(digests: Iterable[tuple[str, str]]) -> str:

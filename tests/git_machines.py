@@ -1,4 +1,5 @@
-"""Machines for the tests of sync: a data directory and a state directory each, real git, one bare repository between them."""
+"""Machines for the tests of sync: a data directory and a state directory each, real git, one bare repository between
+them."""
 
 from __future__ import annotations
 

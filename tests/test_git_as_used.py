@@ -1,4 +1,5 @@
-"""Git as people use it: their settings, their hooks, their half finished merges, and plain `git pull` and `git push`."""
+"""Git as people use it: their settings, their hooks, their half finished merges, and plain `git pull` and `git
+push`."""
 
 from __future__ import annotations
 
@@ -620,7 +621,9 @@ def test_a_lock_that_another_git_holds_for_a_moment_is_waited_for(a: Machine) ->
     assert a.sync().sent == 1
 
 
-def test_repair_costs_nothing_and_stops_nobody(a: Machine, b: Machine, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_repair_costs_nothing_and_stops_nobody(
+    a: Machine, b: Machine, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     lost, since = backup(a, b)
     started: list[object] = []
     monkeypatch.setattr(running.Git, "_start", lambda *arguments: started.append(arguments))

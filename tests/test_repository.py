@@ -67,7 +67,9 @@ def test_the_first_commit_is_the_same_bytes_for_ever(machine: Machine) -> None:
         ("user.name", "Somebody"),
     ],
 )
-def test_no_setting_of_the_user_changes_the_first_commit(machine: Machine, home: Path, setting: tuple[str, str]) -> None:
+def test_no_setting_of_the_user_changes_the_first_commit(
+    machine: Machine, home: Path, setting: tuple[str, str]
+) -> None:
     (home / ".gitconfig").write_text(f"[{setting[0].split('.')[0]}]\n\t{setting[0].split('.')[1]} = {setting[1]}\n")
     machine.make()
     assert machine.git("rev-parse", "HEAD").strip() == ROOT
@@ -226,7 +228,9 @@ def test_files_are_private(machine: Machine, tmp_path: Path) -> None:
     machine.make(far)
     machine.sync()
     (event,) = other.lines()
-    (path,) = [path for path in (machine.data / "journal").glob("*/000001.jsonl") if event.encode() in path.read_bytes()]
+    (path,) = [
+        path for path in (machine.data / "journal").glob("*/000001.jsonl") if event.encode() in path.read_bytes()
+    ]
     assert stat.S_IMODE(path.stat().st_mode) == 0o600
     assert stat.S_IMODE(path.parent.stat().st_mode) == 0o700
 
@@ -259,7 +263,9 @@ def test_an_old_git_is_refused(machine: Machine, tmp_path: Path, monkeypatch: py
 def test_apple_and_windows_spell_their_version_out(
     machine: Machine, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setenv("PATH", str(fake_git(tmp_path / "bin", "echo git version 2.39.5 '(Apple Git-154)'")), prepend=":")
+    monkeypatch.setenv(
+        "PATH", str(fake_git(tmp_path / "bin", "echo git version 2.39.5 '(Apple Git-154)'")), prepend=":"
+    )
     machine.repository.check_version()
 
 

@@ -14,7 +14,8 @@ import orjson
 import pytest
 from git_machines import Machine, bare, git, settle
 
-from mait_code.journal import documents, reconcile, spool, sync as syncing
+from mait_code.journal import documents, reconcile, spool
+from mait_code.journal import sync as syncing
 from mait_code.journal.errors import Busy, GitFailed, Refused
 from mait_code.journal.git import Git
 from mait_code.journal.lock import Lock
@@ -273,7 +274,9 @@ def test_a_remote_that_says_nothing_is_left(a: Machine, tmp_path: Path, monkeypa
 
 
 def test_a_remote_that_refuses_us(a: Machine, tmp_path: Path) -> None:
-    (tmp_path / "ssh").write_text("#!/bin/sh\necho 'me@example.invalid: Permission denied (publickey).' >&2\nexit 255\n")
+    (tmp_path / "ssh").write_text(
+        "#!/bin/sh\necho 'me@example.invalid: Permission denied (publickey).' >&2\nexit 255\n"
+    )
     (tmp_path / "ssh").chmod(0o755)
     a.git("config", "core.sshCommand", str(tmp_path / "ssh"))
     a.git("config", "remote.origin.url", "ssh://example.invalid/x.git")
@@ -316,7 +319,7 @@ def test_a_push_that_always_comes_second_gives_up(a: Machine, monkeypatch: pytes
     a.capture("one")
     monkeypatch.setattr(syncing._Sync, "_push", lambda *_: "[rejected] (fetch first)")
     monkeypatch.setattr(syncing.time, "sleep", lambda _: None)
-    with pytest.raises(GitFailed, match="5 times: .*fetch first"):
+    with pytest.raises(GitFailed, match=r"5 times: .*fetch first"):
         a.sync()
     monkeypatch.undo()
     assert a.sync().sent == 1
@@ -715,7 +718,9 @@ def test_documents_merge_as_text(a: Machine, b: Machine) -> None:
     (a.data / "soul_document.md").write_text(text.replace("line 1", "line one"))
     (b.data / "soul_document.md").write_text(text.replace("line 7", "line seven"))
     settle(a, b)
-    assert (b.data / "soul_document.md").read_text() == text.replace("line 1", "line one").replace("line 7", "line seven")
+    assert (b.data / "soul_document.md").read_text() == text.replace("line 1", "line one").replace(
+        "line 7", "line seven"
+    )
 
 
 def test_documents_that_contradict_stand_side_by_side(a: Machine, b: Machine, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -887,9 +892,7 @@ def test_a_lock_from_before_the_machine_started_is_removed(a: Machine) -> None:
 # -- the rule itself
 
 
-LINES = [
-    b'{"kind":"inbox.captured","v":1,"id":"' + b"%020x" % number + b'"}' for number in range(4)
-]
+LINES = [b'{"kind":"inbox.captured","v":1,"id":"' + b"%020x" % number + b'"}' for number in range(4)]
 
 
 def test_the_rule_on_bytes(a: Machine) -> None:

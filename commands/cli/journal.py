@@ -122,8 +122,9 @@ def replicas(ws: Workspace, out: Output) -> None:
     for one in found:
         name = one["label"] or ("adopted lines" if one["adopted_from"] else "no label")
         here = "  (this machine)" if one["this_machine"] else ""
+        count = f"{one['events']} {'event' if one['events'] == 1 else 'events'}"
         span = f", {local(one['first'])} to {local(one['last'])}" if one["first"] else ""
-        out.line(out.style(one["replica"], "bold"), f"  {name}{here}  {one['events']} events{span}")
+        out.line(out.style(one["replica"], "bold"), f"  {name}{here}  {count}{span}")
         if one["forked_from"]:
             out.line(f"          continues {one['forked_from']}, which was copied or put back to an earlier day")
         if one["clock_ahead_seconds"]:

@@ -12,6 +12,8 @@ if TYPE_CHECKING:
 
 #: Bad lines named one by one; `verify` has the rest.
 _NAMED = 5
+#: Characters of a value in the line of its conflict.
+_IN_LINE = 60
 
 
 @command("init")
@@ -36,6 +38,8 @@ def init(ws: Workspace, out: Output, remote: str | None, label: str | None) -> N
     out.line("This machine is ", out.style(setup.label or "unnamed", "bold"), f" ({setup.replica})")
     if setup.remote:
         out.line(f"Remote: {setup.remote}")
+        if setup.offline:
+            out.warn(f"the remote was not reached: {setup.offline}")
         out.note("next: mait-code sync")
     else:
         out.note("to share it with another machine: mait-code init --remote URL")
@@ -58,7 +62,7 @@ def sync(ws: Workspace, out: Output) -> int:
     _outcome(out, done)
     _repairs(out, done)
     for conflict in done.conflicts:
-        sides = " | ".join(_value(side.value, conflict.field) for side in conflict.sides)
+        sides = " | ".join(_brief(conflict.words(side)) for side in conflict.sides)
         out.line(out.style("conflict", "yellow"), f"  {conflict.short} {conflict.title}: {conflict.field}: {sides}")
     if done.conflicts:
         out.note("both sides are kept; choose with: mait-code conflicts pick ID FIELD NUMBER")
@@ -83,7 +87,8 @@ def _outcome(out: Output, done: Exchange) -> None:
     elif report.sent or report.received:
         out.line(f"Sent {_events(report.sent)}, received {_events(report.received)}.")
     else:
-        out.line("Up to date.")
+        # Documents travel as well, and are no events.
+        out.line("Sent what was changed." if report.tries else "Up to date.")
 
 
 def _repairs(out: Output, done: Exchange) -> None:
@@ -104,9 +109,6 @@ def _events(count: int) -> str:
     return f"{count} event{'' if count == 1 else 's'}"
 
 
-def _value(value: object, field: str) -> str:
-    from mait_code.commands import lookup
-
-    if field == "deleted":
-        return "deleted" if value else "kept"
-    return lookup.words(value).replace("\n", " ")
+def _brief(text: str) -> str:
+    line = text.replace("\n", " ")
+    return line if len(line) <= _IN_LINE else line[: _IN_LINE - 1] + "…"

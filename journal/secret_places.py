@@ -1,0 +1,161 @@
+"""Secrets that are known by where they stand: in an URL, in a header, near a key of AWS."""
+
+from __future__ import annotations
+
+import re
+
+from mait_code.journal.secret_values import CLOSERS, SURE, is_placeholder, looks_secret, stands_for, strong
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    Span = tuple[int, int, str]
+
+__all__ = ["found"]
+
+# -- headers ----------------------------------------------------------------------------------------------------------
+
+_SCHEMES = (
+    *(
+        "bearer",
+        "basic",
+        "token",
+        "apikey",
+        "api-key",
+        "ssws",
+        "digest",
+        "hawk",
+        "bot",
+        "key",
+        "oauth",
+        "geniekey",
+        "mac",
+    ),
+    *("aws4-hmac-sha256", "splunk", "negotiate", "ntlm", "sso-key", "zoho-oauthtoken", "jwt", "client-id"),
+)
+#: Schemes whose credentials are several words.
+_MANY = ("digest", "hawk", "oauth", "aws4-hmac-sha256", "mac")
+_HEADER = re.compile(
+    r"authorization[\"'`\]\\*]{0,4}\s{0,4}(?:[:=,]|=>|%3a)\s{0,4}[fb]?[\\\"'`$]{0,4}(?P<value>[^\r\n\"'`\\]{2,400})",
+    re.IGNORECASE,
+)
+_BEARER = re.compile(r"\b(?:bearer|ssws)(?:\s{1,3}|%20)([\w.~+/=-]{12,400})", re.IGNORECASE)
+_BASIC = re.compile(r"\bbasic\s{1,3}([A-Za-z0-9+/_-]{8,400}={0,2})", re.IGNORECASE)
+_COOKIE = re.compile(
+    r"\b(?:set-)?cookie[\"'`]?\s{0,4}[:=]\s{0,4}[\\\"'`]{0,3}([\w.-]{1,60}=[^\r\n\"'`\\]{8,400})", re.IGNORECASE
+)
+
+
+def _in_headers(text: str) -> Iterator[Span]:
+    for header in _HEADER.finditer(text):
+        span = _credentials(header)
+        if span is not None:
+            yield (*span, "credentials")
+    for bearer in _BEARER.finditer(text):
+        if strong(bearer[1], 16):
+            yield (*bearer.span(1), "bearer token")
+    for basic in _BASIC.finditer(text):
+        if _holds_colon(basic[1]):
+            yield (*basic.span(1), "credentials")
+    for cookie in _COOKIE.finditer(text):
+        if any(strong(pair.partition("=")[2].strip(), 16) for pair in cookie[1].split(";")):
+            yield (*cookie.span(1), "cookie")
+
+
+def _credentials(header: re.Match[str]) -> tuple[int, int] | None:
+    """The credentials of an Authorization header: behind the scheme, or all of it where it names none."""
+    value = header["value"]
+    start = header.start("value")
+    scheme, blank, rest = value.partition(" ")
+    if scheme.lower() not in _SCHEMES or not blank:
+        first = scheme.rstrip(CLOSERS)
+        return (start, start + len(first)) if looks_secret(first, SURE) else None
+    start += len(scheme) + len(blank)
+    if scheme.lower() not in _MANY:
+        rest = rest.lstrip()
+        start = header.end("value") - len(rest)
+        rest = rest.split(None, 1)[0] if rest.strip() else ""
+    rest = rest.rstrip(CLOSERS + " ")
+    word = len(rest) < 16 and rest.isalpha() and (rest.islower() or rest.istitle() or rest.isupper())
+    if len(rest) < 4 or word or stands_for(rest) or is_placeholder(rest):
+        return None
+    return start, start + len(rest)
+
+
+def _holds_colon(value: str) -> bool:
+    """Whether base64 is that of `user:password`."""
+    from binascii import Error, a2b_base64
+
+    try:
+        plain = a2b_base64(value.rstrip("=") + "=" * (-len(value.rstrip("=")) % 4))
+    except Error:
+        return False
+    return b":" in plain and plain.isascii() and plain.decode("ascii").isprintable()
+
+
+# -- URLs -------------------------------------------------------------------------------------------------------------
+
+_URL = re.compile(
+    r"://(?P<user>[^\s/@:\"'<>?#]{0,200})"
+    r"(?::(?!\d{1,5}(?:[/?#\s\"']|$))(?P<password>[^\s\"'<>/]{1,300}|[^\s\"'<>@]{1,300}))?@(?=[\w\[%$.{-])"
+)
+_QUERY = re.compile(
+    r"(?:[?&]|&amp;|\\u0026|%26)(?:key|sig|signature|code|auth|hash|hmac|x-amz-signature|x-amz-credential"
+    r"|x-goog-signature|jwt|sas|id_token_hint|k|pw)(?:=|%3d)([^\s\"'<>&#\\]{16,400})",
+    re.IGNORECASE,
+)
+_CONNECTION = re.compile(
+    r"\b(?:AccountKey|SharedAccessKey|SharedSecretIssuer|SharedAccessSignature)=([^\s;\"'<>]{16,400})"
+)
+
+
+def _in_urls(text: str) -> Iterator[Span]:
+    if "@" in text and "://" in text:
+        for url in _URL.finditer(text):
+            password = url["password"]
+            if password is None:
+                if strong(url["user"], 20):
+                    yield (*url.span("user"), "token")
+            elif not _is_stand_in(password):
+                yield (*url.span("password"), "password")
+                if strong(url["user"], 20):
+                    yield (*url.span("user"), "token")
+    for query in _QUERY.finditer(text):
+        if strong(query[1], 16):
+            yield (*query.span(1), "signature")
+    for connection in _CONNECTION.finditer(text):
+        if not stands_for(connection[1]):
+            yield (*connection.span(1), "key")
+
+
+def _is_stand_in(password: str) -> bool:
+    """Whether a URL's password is one that the reader is to fill in."""
+    if stands_for(password) or not any(map(str.isalnum, password)) or len(set(password.lower())) < 2:
+        return True
+    return "PASS" in password or password.startswith(("YOUR", "your_", "your-"))
+
+
+# -- AWS --------------------------------------------------------------------------------------------------------------
+
+_AWS = re.compile(
+    r"(?:aws|amazon|A[KS]IA[A-Z0-9]{16})[^\n]{0,100}?(?<![\w/+])([A-Za-z0-9/+]{40})(?![\w/+=])", re.IGNORECASE
+)
+
+
+def _of_aws(text: str) -> Iterator[Span]:
+    """A secret access key has no form of its own, so it is looked for near the word."""
+    for key in _AWS.finditer(text):
+        value = key[1]
+        if not value.islower() and not value.isupper() and any(map(str.isdigit, value)):
+            yield (*key.span(1), "AWS secret key")
+
+
+def found(text: str) -> Iterator[Span]:
+    """Everything in a text that is a secret by where it stands."""
+    yield from _in_urls(text)
+    lowered = text.lower()
+    if any(word in lowered for word in ("authorization", "bearer", "basic", "cookie", "ssws")):
+        yield from _in_headers(text)
+    if "aws" in lowered or "amazon" in lowered or "KIA" in text or "SIA" in text:
+        yield from _of_aws(text)

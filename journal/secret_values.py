@@ -1,0 +1,181 @@
+"""Whether what follows a name such as `password` looks like a secret, or like a word, a placeholder, a reference.
+
+Where that cannot be told, it is a secret when it was written as a value is (`NAME=value`, in quotes), else it is prose.
+"""
+
+from __future__ import annotations
+
+import re
+
+__all__ = ["CLOSERS", "LOOSE", "SAID", "SURE", "is_placeholder", "looks_random", "looks_secret", "stands_for", "strong"]
+
+#: How a value was written: as programs do, after a colon or the like, in a sentence.
+SURE, LOOSE, SAID = 2, 1, 0
+
+
+def _words(text: str) -> frozenset[str]:
+    return frozenset(text.split())
+
+
+#: Words that stand where a value would. One of them makes the whole a placeholder.
+_PLACEHOLDERS = _words("""
+    your yours my example examples placeholder changeme changeit change replace replaceme insert dummy fake sample
+    redacted masked hidden removed omitted here todo tbd xxx foo bar baz foobar goes enter some
+""")
+#: Words that are said about secrets, and are none.
+_SAID_OF_THEM = _words("""
+    true false none null nil undefined yes no on off required optional string str text number integer int bool boolean
+    bytes object array any void empty unset missing invalid expired unknown default enabled disabled password passwd
+    secret token bearer basic jwt key apikey credentials auth authorization oauth header cookie session env stdin
+    prompt vault keychain keyring generated random rotate rotated the see same never always
+""")
+#: What holds letters and digits, and is a word all the same.
+_TECHNICAL = _words("""
+    base16 base32 base36 base58 base62 base64 base64url md4 md5 sha1 sha2 sha3 sha224 sha256 sha384 sha512 argon2
+    argon2i argon2d argon2id pbkdf2 bcrypt utf8 utf16 oauth1 oauth2 oidc 2fa mfa totp x509 pkcs1 pkcs7 pkcs8 pkcs11
+    pkcs12 p12 hs256 hs384 hs512 rs256 rs384 rs512 es256 es384 es512 ps256 ed25519 ed448 x25519 rsa2048 rsa4096
+    aes128 aes192 aes256 chacha20 poly1305 curve25519 secp256k1 prime256v1 uuid4 uuid7 uuidv4 uuidv7 http1 http2
+    http3 ipv4 ipv6 s3 ec2 k8s i18n l10n a11y log4j web3 oauth2client py3 python3 es6 win32 x86 x64 amd64 arm64 tls1
+    ssl3 auth0 neo4j mp3 mp4 h264 v8 rfc6749 rfc6750 rfc7519 rfc7617 iso8601 iso27001 rc4 blake2b blake3 fido2
+    ntlmv2 saml2 gpt4 1password
+""")
+#: Punctuation of the sentence around a value.
+CLOSERS = ".,;:!?)]}>|*_~"
+
+_REFERENCE = re.compile(
+    r"""(?xi)
+    \$ (?: \{ .* | \( .* | [a-z_]\w* (?: [:.-]\w+ )* )   # ${NAME}, $(command), $NAME
+    | \{\{? [^{}]* \}?\}? | %\w+% | %[sdr@] | % \( .*      # templates
+    | < .* | \[ (?: [a-z] [^\]]* )? \]? | \[masked:.*
+    | [:@?&*!] [a-z_][a-z_:.-]* @? | \? | \#\{ .*         # parameters of queries, YAML tags and anchors
+    | [a-z_$][a-z_$.>:?!-]{2,} [(\[] (?: [\w.,$=*&\s/-]* [)\]]+ .* )?   # calls, subscripts; a quote ended the value
+    | (?: arn | vault | sops | ssm | enc | op | kms | env | file | projects ) [:\[/] .*
+    | [a-z][a-z0-9+.-]{1,20}://.*                         # the password in an URL is found by itself
+    | (?: ~ | \.{1,2} | [a-z]: )? [/\\] (?: [\w.-]+ [/\\] )* [\w-]* (?: \.\w{1,6} )?   # a path
+    | \{ .* | \( .* | \[ .*
+    """,
+    re.DOTALL,
+)
+_LETTERS = re.compile(r"[^\W\d_]+")
+_HUMPS = re.compile(r"[A-Z]?[a-z]+|[A-Z]+")
+_CLUSTER = re.compile(r"[bcdfghjklmnpqrstvwxz]{7}|[aeiouy]{6}", re.IGNORECASE)
+_SPLIT = re.compile(r"[-_./:+@\s,|=\\~^’]+")
+#: As Google hands them out for mail programs.
+_FOUR_BY_FOUR = re.compile(r"(?:[a-z]{4} ){3}[a-z]{4}")
+_NUMBERED = re.compile(r"[^\W\d_]{1,12}\d{1,4}|v\d[\da-z]{0,6}|\d{1,4}[^\W\d_]{1,10}", re.IGNORECASE)
+_HEX = re.compile(r"[0-9a-f]{16,}|[0-9A-F]{16,}")
+_UUID = re.compile(r"[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}", re.IGNORECASE)
+#: Longer values say no more than their beginning about what they are.
+_ENOUGH = 120
+
+
+def looks_secret(value: str, written: int, password: bool = False, environment: bool = False) -> bool:
+    """Whether a value is a secret. `password` says that people choose it, so it may be short and hold words;
+    `environment` that it stands as `NAME=value` in capitals, where nobody writes prose."""
+    value = value.strip()[:_ENOUGH]
+    shortest = (4 if environment else 5) if written == SURE and password else 6 if password else 8
+    if len(value) < shortest or not any(map(str.isalnum, value)):
+        return False
+    if stands_for(value) or _is_attribute(value) or is_placeholder(value):
+        return False
+    pieces = [piece for piece in _SPLIT.split(value) if piece]
+    if _HEX.fullmatch(value) or _UUID.fullmatch(value):
+        return True
+    if any(map(str.isspace, value)):
+        return written == SURE and _is_spaced(value, password, environment)
+    if all(_is_plain(piece) for piece in pieces):
+        return _is_phrase(value, pieces, written, password, environment)
+    if all(_is_plain(piece) or _NUMBERED.fullmatch(piece) for piece in pieces):
+        # hunter2 is a password; step2 is none, and db-prod-01 is a name.
+        if len(pieces) == 1:
+            return (password and (written > SAID or len(value) > 6)) or (written == SURE and len(value) >= 8)
+        return password and written == SURE
+    return password or written == SURE or strong(value)
+
+
+def _is_plain(piece: str) -> bool:
+    """Whether a piece of a value is a word, a number or a technical term."""
+    if piece.isdigit() or piece.lower() in _TECHNICAL:
+        return True
+    return _LETTERS.fullmatch(piece) is not None and not looks_random(piece)
+
+
+def _is_phrase(value: str, pieces: list[str], written: int, password: bool, environment: bool) -> bool:
+    """Whether a value of plain words or numbers is a secret all the same."""
+    if written != SURE:
+        return False
+    words = [piece.lower() for piece in pieces]
+    if any(word in _SAID_OF_THEM for word in words):
+        return False
+    if all(map(str.isdigit, words)):
+        return password and len(value) >= 6 and len(pieces) == 1
+    if len(words) == 1:
+        return (environment and password) or _is_run(value)
+    digits = any(map(str.isdigit, words))
+    return password and (environment or digits or len(words) >= 4)
+
+
+def _is_spaced(value: str, password: bool, environment: bool) -> bool:
+    """Whether a value of several words is a secret: most are messages to people."""
+    if any(strong(piece.strip(".,;:!?()"), 8) for piece in value.split()):
+        return True
+    return password and (environment or _FOUR_BY_FOUR.fullmatch(value) is not None)
+
+
+def _is_run(value: str) -> bool:
+    """Whether one piece of letters is longer than words are: correcthorsebatterystaple, not refreshTokenProvider."""
+    if len(value) < 15 or any(word in value.lower() for word in ("password", "secret", "token", "auth", "credential")):
+        return False
+    return value.islower() or value.isupper()
+
+
+def looks_random(letters: str) -> bool:
+    """Whether letters alone look drawn by lot: capitals anywhere, or too many consonants in a row."""
+    if len(letters) < 10 or not letters.isascii():
+        return False
+    if letters.islower() or letters.isupper() or letters.istitle():
+        return _CLUSTER.search(letters) is not None
+    return len(letters) / len(_HUMPS.findall(letters)) < 2.6
+
+
+def stands_for(value: str) -> bool:
+    """Whether a value says where the secret is to be found, or stands for it: `$TOKEN`, `<token>`, `get_token()`."""
+    if not _REFERENCE.fullmatch(value):
+        return False
+    # Base64 may begin with a slash too; a path is made of words.
+    return value[:1] not in "/\\~." or all(map(_is_plain_part, _SPLIT.split(value)))
+
+
+def is_placeholder(value: str) -> bool:
+    """Whether a value is for the reader to fill in, or was taken out: `your-token-here`, `xxxx`."""
+    return len(set(value.lower())) < 3 or any(piece.lower() in _PLACEHOLDERS for piece in _SPLIT.split(value))
+
+
+def _is_attribute(value: str) -> bool:
+    """Whether a value is settings.API_KEY, process.env.TOKEN, self->password or the like."""
+    parts = re.split(r"\.|->|::", value)
+    return len(parts) > 1 and all(part.isidentifier() and all(map(_is_plain_part, part.split("_"))) for part in parts)
+
+
+def _is_plain_part(piece: str) -> bool:
+    return not piece or _is_plain(piece) or _NUMBERED.fullmatch(piece) is not None
+
+
+def strong(value: str, shortest: int = 12) -> bool:
+    """Whether a value is so mixed that no name is needed to doubt it."""
+    value = value[:_ENOUGH]
+    if len(value) < shortest:
+        return False
+    if _HEX.fullmatch(value):
+        return True
+    if any(piece.lower() in _PLACEHOLDERS for piece in _SPLIT.split(value)):
+        return False
+    digits = sum(map(str.isdigit, value))
+    letters = sum(map(str.isalpha, value))
+    mixed = not (value.islower() or value.isupper())
+    longest = max(_SPLIT.split(value), key=len)
+    if not digits:
+        return any(looks_random(piece) for piece in re.findall(r"[A-Za-z]+", value))
+    return (
+        letters > 0 and len(longest) >= 8 and (digits >= 3 or (mixed and digits >= 1)) and not _is_plain_part(longest)
+    )

@@ -1,0 +1,272 @@
+"""What must not reach the log: private text is left out, secrets are masked. `Writer.append` cleans every event.
+
+Nearly all text holds neither, and finding that out has to cost next to nothing: a few searches for plain strings, no
+regular expression. Only what they find loads the modules that know more.
+"""
+
+from __future__ import annotations
+
+from mait_code.journal.errors import BadInput
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Collection, Iterable
+    from typing import Any
+
+    from mait_code.journal.kinds import Kind
+
+    Data = dict[str, Any]
+    #: Start, end, and what goes in between instead.
+    Cut = tuple[int, int, str]
+
+__all__ = ["PREFIXES", "clean", "mask", "public"]
+
+#: What the known formats begin with or hold, case-sensitive. The rules in secret_formats say which is whose.
+PREFIXES = (
+    *("AKIA", "ASIA", "ABIA", "ACCA", "ABSK", "gho_", "ghp_", "ghr_", "ghs_", "ghu_", "github_pat_", "glpat-", "gldt-"),
+    *("glrt-", "glptt-", "glcbt-", "glft-", "glimt-", "glagent-", "gloas-", "glsoat-", "glffct-", "GR1348941"),
+    *("xoxa-", "xoxb-", "xoxc-", "xoxd-", "xoxe", "xoxo-", "xoxp-", "xoxr-", "xoxs-", "xapp-", "hooks.slack.com/"),
+    *("sk_live_", "sk_test_", "sk_prod_", "rk_live_", "rk_test_", "rk_prod_", "whsec_", "sk-", "AIza", "GOCSPX-"),
+    *("ya29.", "1//0", "npm_", "pypi-", "SK", "SG.", ":AA", ":APA91b", "api/webhooks/", "MT", "Mj", "Mz", "ND", "NT"),
+    *("Nj", "Nz", "OD", "OT", "8Q~", "7Q~", "dop_v1_", "doo_v1_", "dor_v1_", "HRKU-", "key-", "-us", "v1.0-", "cfk_"),
+    *("cfut_", "cfat_", "hf_", "api_org_", "dapi", "dkea", "dsapi", "shpat_", "shpca_", "shppa_", "shpss_", "shptka_"),
+    *("sq0atp-", "sq0csp-", "sq0idp-", "EAAA", "EAA", "sl.", "ATATT3", "ATCTT3", "ATBB", "ATSTT3", "NRAK-", "NRAA-"),
+    *("NRII-", "NRRA-", "eyJ", "AGE-SECRET-KEY-", "AGE-PLUGIN-", "hvs.", "hvb.", "hvr.", "dp.pt.", "dp.st.", "dp.ct."),
+    *("dp.sa.", "dp.scim.", "dp.audit.", "lin_api_", "lin_oauth_", "ntn_", "secret_", "figd_", "figo_", "pat"),
+    *("xkeysib-", "xsmtpsib-", "PMAK-", "rubygems_", "oy2", "cio", "dckr_pat_", "dckr_oat_", ".atlasv1.", "pul-"),
+    *("fo1_", "fm1_", "fm2_", "fm1r_", "sbp_", "sb_secret_", "pscale_", "nfp_", "sntrys_", "sntryu_", "glsa_", "glc_"),
+    *("r8_", "gsk_", "xai-", "pplx-", "tvly-", "lsv2_", "fw_", "LTAI", "AKID", "CCIPAT_", "bkua_", "bkat_", "bkct_"),
+    *("ops_eyJ", "tskey-", "AKCp", "cmVmdGtu", "access_token$", "FLWSECK", "EZAK", "EZTK", "shippo_", "sgp_", "CFPAT-"),
+    *("dG9rO", "CLOJARS_", "pnu_", "rdme_", "hooks.zapier.com/", "webhook.office.com/", "AAAAAAAAAAAAAAAAAAAA"),
+    *("phx_", "LS0tLS1CRUdJTi", "vercel_", "vcp_", "vck_", "y0_", "AQVN"),
+)
+#: Shorter than this between two blanks is no known format.
+_SHORTEST = 20
+#: What things that have a secret value are called, lower case. Of several languages, as people write in theirs.
+_NAMES = (
+    *("pass", "pw", "secret", "token", "key", "auth", "cred", "bearer", "basic ", "cookie", "sig", "kennwort", "senha"),
+    *("contras", "парол", "密码", "密碼", "パスワード", "phrase", "mnemonic", "curl", "--user", "identified by"),
+)
+#: What may stand between such a name and the value.
+_BETWEEN = (
+    *"=:>|(\"'`\t\n",
+    " is ",
+    " to ",
+    " was ",
+    " are ",
+    " be ",
+    "%3",
+    "--",
+    " ist ",
+    " est ",
+    " es ",
+    "u003d",
+    " -p",
+)
+_BETWEEN = (
+    *(
+        "=",
+        ":",
+        ">",
+        "|",
+        "(",
+        '"',
+        "'",
+        "`",
+        "\t",
+        "\n",
+        "%3",
+        "u003d",
+        "--",
+        " -p",
+        "login",
+        "env ",
+        "bearer ",
+        "basic ",
+    ),
+    *(" is ", " are ", " was ", " be ", " to ", " ist ", " est ", " es "),
+)
+#: The beginnings of a tag.
+_TAGS = ("<", "&", "\\", "%", "＜", "﹤")
+#: Characters that are not seen, and would hide a secret from whoever looks for it.
+_UNSEEN = frozenset(
+    "\u00ad\u034f\u061c\u115f\u180e\u200b\u200c\u200d\u200e\u200f\u2060\u2061\u2062\u2063\u2064\ufe0f\ufeff"
+)
+
+_CALLED = {"what": "text", "acceptance_criteria": "acceptance criteria", "completion_summary": "summary"}
+
+
+def clean(kind: Kind, data: Data, allow_secret: bool = False, verbatim: Collection[str] = ()) -> tuple[Data, list[str]]:
+    """The data of an event as it may be stored, and what was changed about it, in words that hold no secret.
+
+    Private text is left out always, secrets are masked unless `allow_secret`; fields in `verbatim` are not looked at.
+    Raises BadInput where a required text was all private, or where nothing else was to be stored.
+    """
+    notes: list[str] = []
+    ready: Data = {}
+    emptied = ""
+    for field, value in data.items():
+        if field in verbatim:
+            ready[field] = value
+            continue
+        name = _CALLED.get(field, field)
+        found = _Found(allow_secret)
+        cleaned = found.cleaned(value)
+        if found.private and cleaned == "":
+            emptied = name
+            if field in kind.fields and kind.fields[field].required:
+                break
+            notes.append(f"the {name} was all private and is not stored")
+            continue
+        ready[field] = cleaned
+        notes += found.notes(name)
+    else:
+        if ready or not emptied:
+            return ready, notes
+    raise BadInput(
+        f"the {emptied} is all private: nothing is left to store", "write what may be kept outside <private>"
+    )
+
+
+def public(text: str) -> str:
+    """The text without what is private in it, without the blanks that then stand at its ends; `text` itself where
+    nothing is."""
+    if "vate" not in (lowered := text.lower()) and not _hides(text):
+        return text
+    seen, positions = _seen(text)
+    lowered = lowered if positions is None else seen.lower()
+    if "vate" not in lowered or not any(one in seen for one in _TAGS):
+        return text
+    from mait_code.journal import private
+
+    spans = private.spans(seen)
+    return _apart(text, [(*_whole(span, positions), "") for span in spans]).strip() if spans else text
+
+
+def mask(text: str) -> tuple[str, list[str]]:
+    """The text with `[masked: what it looked like]` in place of every secret, and what they looked like."""
+    labels: list[str] = []
+    for _round in range(_ROUNDS):
+        seen, positions = _seen(text)
+        if not _suspicious(seen):
+            break
+        from mait_code.journal import secret_patterns
+
+        spans = secret_patterns.spans(seen)
+        if not spans:
+            break
+        cuts = [(*_whole((start, end), positions), mask_of(label)) for start, end, label in spans]
+        labels += [label for _start, _end, label in spans]
+        text = _cut(text, cuts)
+    return text, labels
+
+
+#: A mask makes room: what ran into a secret may be one itself. So the text is looked at again, which ends soon.
+_ROUNDS = 5
+
+
+def mask_of(label: str) -> str:
+    """What stands in the log in place of a secret."""
+    return f"[masked: {label.lower()}]"
+
+
+class _Found:
+    """Cleans one field's value, and remembers what it found there."""
+
+    def __init__(self, allow_secret: bool) -> None:
+        self.private = False
+        self.labels: list[str] = []
+        self._allow = allow_secret
+
+    def cleaned(self, value: Any, name: str = "") -> Any:
+        """The value with all texts in it cleaned; `name` is what an object calls it."""
+        if type(value) is str:
+            return self._text(value, name)
+        if type(value) is dict:
+            return {self._text(key, ""): self.cleaned(inner, key) for key, inner in value.items()}
+        if type(value) is list or type(value) is tuple:
+            return [self.cleaned(inner, name) for inner in value]
+        return value
+
+    def _text(self, text: str, name: str) -> str:
+        kept = public(text)
+        if kept is not text:
+            self.private = True
+        if self._allow:
+            return kept
+        if name and _holds(name.lower(), _NAMES):
+            from mait_code.journal import secret_assignments
+
+            label = secret_assignments.label_of(name, kept)
+            if label:
+                self.labels.append(label)
+                return mask_of(label)
+        masked, labels = mask(kept)
+        self.labels += labels
+        return masked
+
+    def notes(self, name: str) -> list[str]:
+        """What happened, one line for private text and one for secrets."""
+        notes = [f"private text was left out of the {name}"] if self.private else []
+        each = list(dict.fromkeys(self.labels))
+        if each:
+            secrets = "a secret" if len(self.labels) == 1 else f"{len(self.labels)} secrets"
+            stored = mask_of(each[0]) if len(each) == 1 else "[masked: ...]"
+            notes.append(
+                f"the {name} held what looks like {secrets} ({', '.join(each)}): stored as {stored};"
+                " --allow-secret would keep it"
+            )
+        return notes
+
+
+# -- finding out quickly ----------------------------------------------------------------------------------------------
+
+
+def _holds(text: str, words: Iterable[str]) -> bool:
+    return any(word in text for word in words)
+
+
+def _suspicious(text: str) -> bool:
+    """Whether it is worth looking closer."""
+    if ("://" in text and "@" in text) or "PRIVATE KEY" in text or "PuTTY-" in text:
+        return True
+    lowered = text.lower()
+    if _holds(lowered, _NAMES) and _holds(lowered, _BETWEEN):
+        return True
+    return max(map(len, text.split()), default=0) >= _SHORTEST and _holds(text, PREFIXES)
+
+
+# -- cutting ----------------------------------------------------------------------------------------------------------
+
+
+def _hides(text: str) -> bool:
+    return not text.isascii() and not _UNSEEN.isdisjoint(text)
+
+
+def _seen(text: str) -> tuple[str, list[int] | None]:
+    """The text without what is not seen, and where each character of it stands; None where they are the same."""
+    if not _hides(text):
+        return text, None
+    positions = [place for place, character in enumerate(text) if character not in _UNSEEN]
+    return "".join([text[place] for place in positions]), positions
+
+
+def _whole(span: tuple[int, int], positions: list[int] | None) -> tuple[int, int]:
+    if positions is None:
+        return span
+    return positions[span[0]], positions[span[1] - 1] + 1
+
+
+def _cut(text: str, cuts: list[Cut]) -> str:
+    pieces: list[str] = []
+    last = 0
+    for start, end, instead in cuts:
+        pieces += (text[last:start], instead)
+        last = end
+    return "".join([*pieces, text[last:]])
+
+
+def _apart(text: str, cuts: list[Cut]) -> str:
+    """Cut, and leave one of the two blanks that then meet."""
+    wider = [(start, end + (text[start - 1 : start] == " " == text[end : end + 1]), "") for start, end, _ in cuts]
+    return _cut(text, wider)
