@@ -13,7 +13,6 @@ import orjson
 
 from mait_code.journal import clock, segments
 from mait_code.journal.event import Event
-from mait_code.journal.home import Home
 from mait_code.journal.ids import derived_entity, derived_event_id
 from mait_code.journal.kinds import KINDS
 
@@ -21,12 +20,15 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any
 
+    from mait_code.journal.home import Home
+
     Data = dict[str, Any]
 
-WORDS = (
-    "fix deploy cache retry schema parser token budget index login flaky timeout review naïve café 更新 release rollback "
-    "metrics queue worker payload header proxy socket branch merge rebase commit hook session memory board inbox"
-).split()
+_VOCABULARY = """
+    fix deploy cache retry schema parser token budget index login flaky timeout review naïve café 更新 release rollback
+    metrics queue worker payload header proxy socket branch merge rebase commit hook session memory board inbox
+"""
+WORDS = _VOCABULARY.split()
 PROJECTS = ("acme/shop", "acme/api", "me/dotfiles")
 REPLICAS = ("k7f3qz9m", "m2x8v4nb")
 #: The machine that was away: its events come late.
@@ -106,7 +108,8 @@ class Corpus:
     def write(self, count: int) -> None:
         """Write `count` events and close the last segments."""
         for replica in REPLICAS:
-            self.put(self._event(replica, "journal.replica_labelled", self._label(replica), {"label": f"machine {replica[0]}", "of": replica}))
+            named = {"label": f"machine {replica[0]}", "of": replica}
+            self.put(self._event(replica, "journal.replica_labelled", self._label(replica), named))
         for kind in self.random.choices(self.kinds, self.weights, k=count - len(REPLICAS)):
             self.now += self.random.randrange(STEP)
             self.put(self._next(kind))
@@ -263,7 +266,8 @@ class Corpus:
     def _thought(self, what: str) -> Data:
         if what == "done":
             return {"outcome": self.random.choice(("done", "card"))}
-        return {"body": self.text(12), "project": self.random.choice(PROJECTS)} if what == "captured" else {"body": self.text(12)}
+        said: Data = {"body": self.text(12)}
+        return said | {"project": self.random.choice(PROJECTS)} if what == "captured" else said
 
     def _reminder(self, what: str, thing: Thing) -> Data:
         zone = self.random.choice(("Europe/Berlin", "America/New_York", "UTC"))

@@ -1,8 +1,8 @@
 """Measuring processes on a machine that others use too.
 
-The measure is process CPU, user and system together, as the kernel accounts it to the finished process (`wait4`): waiting
-for a core does not count. Other load still slows memory and caches, so what is measured and its floor run in turns, and
-the ratio is the median of the ratios of neighbours: what slows one slows the other.
+The measure is process CPU, user and system together, as the kernel accounts it to the finished process (`wait4`):
+waiting for a core does not count. Other load still slows memory and caches, so what is measured and its floor run in
+turns, and the ratio is the median of the ratios of neighbours: what slows one slows the other.
 """
 
 from __future__ import annotations
@@ -30,9 +30,10 @@ def say(text: str) -> None:
 
 @dataclass
 class Row:
-    """One line of the result. `budget` is a ratio where there is a floor, else in the row's own unit; None is no budget.
+    """One line of the result.
 
-    A row with `absolute` holds its budget in the unit although a floor is shown beside it.
+    `budget` is a ratio where there is a floor, else in the row's own unit; None is no budget. A row with `absolute`
+    holds its budget in the unit although a floor is shown beside it.
     """
 
     group: str

@@ -1,8 +1,9 @@
 """Runs inside the environment that is measured: makes a journal, folds it, catches up. Prints JSON.
 
-    probe_fold.py corpus HOME EVENTS      a seeded journal, and batches of late events beside it
-    probe_fold.py rebuild HOME            all stores anew in one pass
-    probe_fold.py catch-up HOME ROUNDS    nothing new, one event, an event that opens a segment, 1,000 late events
+probe_fold.py corpus HOME EVENTS      a seeded journal, and batches of late events beside it
+probe_fold.py rebuild HOME            all stores anew in one pass
+probe_fold.py cards HOME              ids of cards that stand
+probe_fold.py catch-up HOME ROUNDS    nothing new, one event, an event that opens a segment, 1,000 late events
 """
 
 from __future__ import annotations
@@ -15,7 +16,7 @@ import time
 import orjson
 from corpus import AWAY, REPLICAS, Corpus
 
-from mait_code.journal import replica
+from mait_code.journal import replica, segments
 from mait_code.journal.home import Home, write_atomically
 from mait_code.journal.journal import Journal
 from mait_code.projections import stores
@@ -35,12 +36,13 @@ SETTLED = 2.3
 
 
 def make(home: Home, count: int) -> dict[str, Any]:
-    """Write the journal. This machine becomes the first of the two that wrote it, so it has closed segments of its own."""
+    """Write the journal. This machine becomes the first of the two that wrote it, with closed segments of its own."""
     home.make()
     corpus = Corpus(home)
     corpus.write(count)
     identity = {"replica": REPLICAS[0], "fingerprint": replica.fingerprint(home), "forked_from": ""}
     write_atomically(home.in_state("identity.json"), orjson.dumps(identity) + b"\n")
+    replica.Clock(replica=REPLICAS[0]).store(home)
     for batch in range(BATCHES):
         corpus.home = Home(f"{home.data}-late/{batch}")
         corpus.write_late(LATE)
@@ -140,9 +142,12 @@ def _fill_segment(home: Home, journal: Journal) -> None:
     """Append until the last segment is closed, so that the next event opens another."""
     directory = os.path.join(home.journal, REPLICAS[0])
     last = os.path.join(directory, max(name for name in os.listdir(directory) if name.endswith(".jsonl")))
-    while os.path.getsize(last) < 64 * 1024:
+    for _ in range(3):
         with journal.writing_from_hook() as writer:
             writer.append("inbox.captured", body="long " * 7000)
+        if os.path.getsize(last) >= segments.CLOSED_AT:
+            return
+    raise RuntimeError(f"{last} does not grow: this machine writes elsewhere")
 
 
 def _arrive(home: Home, batch: int) -> None:
@@ -160,6 +165,8 @@ def main() -> None:
         answer = make(home, int(sys.argv[3]))
     elif action == "rebuild":
         answer = fold_anew(home)
+    elif action == "cards":
+        answer = {"cards": [row[0] for row in stores.board(home).query("SELECT id FROM cards ORDER BY id LIMIT 500")]}
     else:
         answer = catch_up(home, int(sys.argv[3]))
     sys.stdout.buffer.write(orjson.dumps(answer))

@@ -126,7 +126,7 @@ def _segments(ws: Workspace) -> Iterator[Check]:
     if refused:
         yield Check("segments", FAIL, f"{_some(refused)}: cannot be read", "check the owner and permissions")
     else:
-        yield Check("segments", OK, f"{count} files of the journal")
+        yield Check("segments", OK, "1 file of the journal" if count == 1 else f"{count} files of the journal")
 
 
 _ABOUT_LINES: tuple[tuple[str, str, str], ...] = (
@@ -153,7 +153,7 @@ def _lines(ws: Workspace) -> Iterator[Check]:
             yield Check(f"lines-{name}", level, told, hint)
     if clean:
         count = ws.log.query("SELECT count(*) FROM lines")[0][0]
-        yield Check("lines", OK, f"{count} lines, all sound")
+        yield Check("lines", OK, "1 line, which is sound" if count == 1 else f"{count} lines, all sound")
 
 
 def _some(rows: list[str]) -> str:

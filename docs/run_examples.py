@@ -22,7 +22,7 @@ import sys
 import tempfile
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -51,11 +51,11 @@ _TIMES = (
     (re.compile(r"\((in [^),;]+|now|[^),;]+ ago)\)"), "(AWAY)"),
     (re.compile(r"\b\d+(\.\d)? s\b"), "SECONDS"),
 )
-#: Words that differ from run to run: digests, actions, short ids of cards; short and long ids of things, replicas.
+#: Words that differ from run to run: digests, states, actions, short ids of cards; ids of things, replicas.
 _VOLATILE = tuple(
     re.compile(form)
     for form in (
-        *(r"[0-9a-f]{64}", r"[0-9a-f]{8}", r"\d+[a-z]{2}"),
+        *(r"[0-9a-f]{64}", r"[0-9a-f]{16}", r"[0-9a-f]{8}", r"\d+[a-z]{2}"),
         *(r"[a-z]{2}[0-9a-z]{3}", r"[a-z]{2}[0-9a-z]{10}", r"[0-9a-z]{8}"),
     )
 )
@@ -162,32 +162,38 @@ class Stage:
 
     def run(self, machine: str, command: str) -> tuple[int, list[str]]:
         """Run a command line of a page. Returns the exit code and what it printed, in the page's terms."""
-        line = command.replace(HUB, str(self.hub))
-        done = subprocess.run(
-            ["sh", "-c", _EVAL.sub(r"\1", line)],
+        done = self._start(machine, command)
+        printed = (done.stdout + done.stderr).replace(str(self.hub), HUB).replace(str(self.home(machine)), HOME)
+        return done.returncode, re.sub(rf"\bon {re.escape(os.uname().nodename)}\b", f"on {HOST}", printed).splitlines()
+
+    def ask(self, machine: str, command: str) -> Any:
+        """What a command prints as JSON."""
+        done = self._start(machine, f"{command} --json")
+        if done.returncode:
+            raise RuntimeError(f"{command}: {done.stderr}")
+        return json.loads(done.stdout)
+
+    def _start(self, machine: str, command: str) -> subprocess.CompletedProcess[str]:
+        return subprocess.run(
+            ["sh", "-c", _EVAL.sub(r"\1", command.replace(HUB, str(self.hub)))],
             cwd=self.home(machine),
             env=self.environment(machine),
             stdin=subprocess.DEVNULL,
             capture_output=True,
+            encoding="utf-8",
+            errors="replace",
             timeout=120,
             check=False,
         )
-        printed = (done.stdout + done.stderr).decode("utf-8", "replace")
-        printed = printed.replace(str(self.hub), HUB).replace(str(self.home(machine)), HOME)
-        printed = printed.replace(f" on {os.uname().nodename}  ", f" on {HOST}  ")
-        return done.returncode, printed.splitlines()
 
     def make(self, machine: str, noun: str) -> dict[str, str]:
         """Make a thing that a page takes for granted. Returns its `id` and `short`."""
-        code, printed = self.run(machine, f"mait-code {_MAKES[noun]} --json")
-        if code:
-            raise RuntimeError("\n".join(printed))
-        made: dict[str, str] = json.loads("\n".join(printed))
+        made: dict[str, str] = self.ask(machine, f"mait-code {_MAKES[noun]}")
         return made
 
     def highest(self, machine: str) -> int:
         """The highest number of a card, 0 where there is none."""
-        listed = json.loads("\n".join(self.run(machine, "mait-code board list --all --archived --json")[1]))
+        listed = self.ask(machine, "mait-code board list --all --archived")
         return max((int(re.sub(r"\D", "", one["short"])) for one in listed), default=0)
 
 

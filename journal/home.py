@@ -87,7 +87,9 @@ def write_atomically(path: str, content: bytes) -> None:
         try:
             written = os.write(handle, content)
             if written != len(content):
-                raise DiskRefused(f"cannot write {path}: the disk took only part of it", "free some space and try again")
+                raise DiskRefused(
+                    f"cannot write {path}: the disk took only part of it", "free some space and try again"
+                )
             os.fsync(handle)
         finally:
             os.close(handle)
@@ -109,7 +111,9 @@ def make_way(path: str, directory: bool = False) -> None:
         try:
             os.rename(path, f"{path}.{time.time_ns()}.damaged")
         except OSError as error:
-            raise DiskRefused(f"cannot move {path} out of the way: {error.strerror}", "move it away yourself") from error
+            raise DiskRefused(
+                f"cannot move {path} out of the way: {error.strerror}", "move it away yourself"
+            ) from error
 
 
 def _discard(path: str) -> None:

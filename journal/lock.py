@@ -40,7 +40,9 @@ class Lock:
             except OSError as error:
                 if error.errno not in (errno.EAGAIN, errno.EACCES, errno.EINTR):
                     os.close(handle)
-                    raise DiskRefused(f"cannot lock {self.path}: {error.strerror}", "use a file system with locks") from error
+                    raise DiskRefused(
+                        f"cannot lock {self.path}: {error.strerror}", "use a file system with locks"
+                    ) from error
                 left = deadline - time.monotonic()
                 if left <= 0:
                     os.close(handle)
@@ -60,7 +62,9 @@ class Lock:
                 make_way(self.path)
             return os.open(self.path, os.O_RDWR | os.O_CREAT | os.O_NONBLOCK | os.O_CLOEXEC, PRIVATE_FILE)
         except OSError as error:
-            raise DiskRefused(f"cannot open {self.path}: {error.strerror}", "check free space and permissions") from error
+            raise DiskRefused(
+                f"cannot open {self.path}: {error.strerror}", "check free space and permissions"
+            ) from error
 
     def name_holder(self) -> None:
         """Leave our process id in the file, so that whoever waits can be told who holds it."""
@@ -89,5 +93,7 @@ class Lock:
             raise Busy(f"{self.path} is held by {self.holder()}", "try again when it has ended")
         return self
 
-    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None) -> None:
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
         self.release()

@@ -212,9 +212,8 @@ def _continues(content: bytes, cursor: Cursor) -> bool:
 def _sound_end(content: bytes) -> int:
     """Where the lines that can be folded end: behind the last newline, or behind a last event that only lacks one."""
     end = content.rfind(b"\n") + 1
-    if end < len(content) and isinstance(parse(content[end:]), Event):
-        return len(content)
-    return end
+    rest = content[end:]
+    return len(content) if not rest.strip(b"\r") or isinstance(parse(rest), Event) else end
 
 
 def last_event(content: bytes, of: str = "") -> Event | None:
@@ -285,7 +284,12 @@ def _hold(found: Plan) -> None:
 
 
 def _look(
-    found: Plan, home: Home, name: str, mark: list[str] | None, cursors: Callable[[str], dict[str, Cursor]], thorough: bool
+    found: Plan,
+    home: Home,
+    name: str,
+    mark: list[str] | None,
+    cursors: Callable[[str], dict[str, Cursor]],
+    thorough: bool,
 ) -> None:
     path = f"{home.journal}/{name}"
     try:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 
-from mait_code.journal.secret_values import CLOSERS, LOOSE, SAID, SURE, looks_secret, stands_for, strong
+from mait_code.journal.secret_values import CLOSERS, LOOSE, SAID, SURE, is_code, looks_secret, stands_for, strong
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -14,42 +14,53 @@ if TYPE_CHECKING:
 
 __all__ = ["found", "label_of"]
 
-_PASSWORDS = (
-    r"pass(?:w(?:or[dt]|d)|phrase|code|wrd)?|(?<![a-z])pwd?|(?<=[a-z_])(?-i:Pwd)|pwd|kennwort|senha|contrase(?:ñ|n)a"
-    r"|mot\sde\spasse|парол[ья]|密[码碼]|パスワード|credentials?|(?<![a-z])creds?"
+#: Where a name may begin or, for keys, end. Found by plain searches: one pattern at every letter of a text is slow.
+_STEMS = (
+    *("pass", "pw", "kennwort", "senha", "contrase", "mot de passe", "парол", "密码", "密碼", "パスワード", "cred"),
+    *("secret", "token", "key", "auth", "bearer"),
 )
-_KEY = (
+_NAME = re.compile(
+    r"(?P<password>pass(?:w(?:or[dt]|d)|phrase|code|wrd)?|(?<![a-z])pwd?|(?<=[a-z_])(?-i:P)wd|pwd|kennwort|senha"
+    r"|contrase(?:ñ|n)a|mot de passe|парол[ья]|密[码碼]|パスワード|credentials?|(?<![a-z])creds?)"
+    r"|(?P<secret>secret(?:[ _-]?(?:token|value|id|access))?)|(?P<token>token)"
+    r"|(?P<auth>(?<=_)auth|(?<=[\"'])auth(?=\\?[\"'])|auth[ _-]?code|bearer)",
+    re.IGNORECASE,
+)
+#: Words that make a key a secret.
+_KEY = re.compile(
     r"(?:api|app(?:lication)?|access|account|admin|auth|authori[sz]ation|client|consumer|crypto|decryption|deploy|enc"
     r"|encryption|functions?|hmac|host|integration|jwt|license|licence|master|private|primary[ _-]?access|project|rest"
     r"|root|secret|secret[ _-]?access|server|service|session|shared(?:[ _-]?access)?|signature|signing|ssh|storage"
-    r"|stream|subscription|user|webhook|write|personal|bot)[ _.-]?key"
-)
-_NAME = re.compile(
-    rf"(?P<password>{_PASSWORDS})|(?P<secret>secret(?:[ _-]?(?:token|value|id|access))?)|(?P<token>token)"
-    rf"|(?P<key>{_KEY})|(?P<auth>(?<=_)auth|(?<=[\"'])auth(?=\\?[\"'])|auth[ _-]?code|bearer)",
+    r"|stream|subscription|user|webhook|write|personal|bot)[ _.-]?(?P<key>key)\Z",
     re.IGNORECASE,
 )
-#: Names that hold one of ours and mean something else.
-_OTHER = re.compile(
-    r"(?:by|com|tres|sur|under|over|im|en|tour|bi)(?=pass)"
-    r"|(?:page|next|prev(?:ious)?|continuation|cancel(?:l?ation)?|sync|pad|eos|bos|unk|mask|sep|stop|start|cls|max"
-    r"|min|special|first|last|total|per|input|output|design)[ _-]?(?=token)",
-    re.IGNORECASE,
-)
+#: What stands before the stem in names that mean something else: bypass, next_page_token.
+_OTHER = {
+    "pass": re.compile(r"(?:by|com|tres|sur|under|over|im|en|tour|bi)\Z", re.IGNORECASE),
+    "pwd": re.compile(r"[`(]\Z"),
+    "token": re.compile(
+        r"(?:page|next|prev(?:ious)?|continuation|cancel(?:l?ation)?|sync|pad|eos|bos|unk|mask|sep|stop|start|cls|max"
+        r"|min|special|first|last|total|per|input|output|design)[ _-]?\Z",
+        re.IGNORECASE,
+    ),
+}
 #: What may still belong to a name: a number, a stage, a word about it in brackets or with `for`; then what closes it.
 _REST_OF_NAME = (
     r"(?:[ _-]?(?:\d{1,3}|base|data|string|value|text|plain|raw|prod|production|dev|staging|test|live"
     r"|current|old|new))?"
     r"(?:\s?\([^()\r\n]{0,40}\)|\s(?:for|of|on|at|für|von|de|pour)\s[^\r\n:=]{1,40}?)?"
-    r"[\"'`\]*_\\’”]{0,4}"
+    r"(?:\\{0,3}[\"'`\]*_’”]){0,4}+"
 )
 _SEPARATOR = re.compile(
     _REST_OF_NAME
     + r"""(?:
-      (?P<typed>\s{0,4}[:\s]\s{0,2}[A-Za-z][\w\[\]|.?]{0,30}(?:\s\|\s[A-Za-z]{1,20})?\s{0,2}=\s{0,2}(?=[fbr]?\\{0,3}["'`]))
+      (?P<typed>(?:\s{0,4}:\s{0,2}[A-Za-z][\w\[\]|.?]{0,30}(?:\s\|\s[A-Za-z]{1,20})?\s{0,2}=\s{0,2}
+          |(?<=\w)\s[a-z]\w{0,20}\s=\s)(?=[fbr]?\\{0,3}["'`]))
     | (?P<pair>,?\s{0,20}["']?value["']?\s{0,4}[:=]\s{0,4})
     | (?P<tight>(?:=|:=|%3d|\\u003d|&\#61;)(?=\S))
-    | (?P<loose>\s{0,8}(?::=|=>|->|<-|={1,3}|:|：|%3a|>|\||\t)[^\S\n]{0,8}(?:\n{1,2}[^\S\n]{0,8})?)
+    | (?P<equals>\s{0,8}:?={1,3}[^\S\n]{1,8}(?=\S))
+    | (?P<loose>\s{0,8}(?:=>|->|<-|={1,3}|:|：|%3a|>|\||\t)
+          [*_]{0,2}[^\S\n]{0,8}(?:\n{1,2}[^\S\n]{0,8})?)
     | (?P<quote>\s{0,2}[,(]?\s{0,4}(?=@?\\{0,3}["'`]))
     | (?P<said>\s(?:is|are|was|to|be|ist|lautet|est|es)(?:\snow)?\s?:?\s{1,4})
     )""",
@@ -57,49 +68,103 @@ _SEPARATOR = re.compile(
 )
 _VALUE = re.compile(
     r"(?:[fFrRbBuU@$]{0,2}(?P<q>\\{0,3}[\"'`“„«]{1,3}))(?P<quoted>[^\r\n]{1,400}?)(?:(?P=q)|[”“»])"
-    r"|[fFrRbBuU@]{0,2}\\{0,3}[\"'`“„«*]{0,2}(?P<bare>[^\s\"'`<>“”„«»]{1,400})"
+    r"|(?:[fFrRbBuU@]{1,2}(?=\\{0,3}[\"'`]))?\\{0,3}[\"'`“„«*]{0,2}(?P<bare>[^\s\"'`<>“”„«»]{1,400})"
 )
 #: Where one value ends and the next pair begins; where text inside a JSON string does.
-_NEXT_PAIR = re.compile(r"[,;&](?=[\w .-]{1,40}[=:])|;(?=\s|$)|\\(?=[nrt\"'])|&amp;|%26|\|(?=\s|$)")
+_NEXT_PAIR = re.compile(
+    r"[,&](?=[\w .-]{1,40}[=:])|;(?=[\w .-]{1,40}=)|;(?=\s|$)|\\(?=[nrt\"'])|&(?:amp|quot|apos|lt|gt|#\w{2,4});|%26|\|(?=\s|$)"
+)
 _GOES_ON = re.compile(r"[^\s\"'`<>]*")
+
+#: What may stand before a variable on its line in a file of settings or a script.
+_LINE = re.compile(r"[ \t>]{0,20}(?:(?:export|set|-e|-|ENV|ARG)[ \t]{1,8})?[\w.]{0,60}\Z")
+_SYMBOLS = frozenset("!#$%&*+?^~")
 
 _LABELS = {"password": "password", "secret": "secret", "token": "token", "key": "key", "auth": "credentials"}
 
 
+def _names(text: str) -> Iterator[re.Match[str]]:
+    """The names in a text that something secret may be given to. The last group of a match says which sort."""
+    lowered = text.replace("İ", "I").lower()  # the one letter that is longer in lower case
+    for stem in _STEMS:
+        place = lowered.find(stem)
+        while place >= 0:
+            if stem == "key":
+                name = _KEY.search(text, max(0, place - 24), place + 3)
+            else:
+                name = _NAME.match(text, place)
+            if name is not None:
+                yield name
+            place = lowered.find(stem, place + 1)
+
+
 def _assigned(text: str) -> Iterator[Span]:
     """Values of names such as `password`, `API_KEY`, `"clientSecret"`."""
-    for name in _NAME.finditer(text):
+    for name in _names(text):
         span = _value_of(text, name)
         if span is not None:
             yield (*span, _LABELS[name.lastgroup or "secret"])
 
 
 def _value_of(text: str, name: re.Match[str]) -> tuple[int, int] | None:
+    """Where the secret stands that follows a name; None where none does."""
     separator = _SEPARATOR.match(text, name.end())
-    if separator is None:
+    value = _VALUE.match(text, separator.end()) if separator else None
+    if separator is None or value is None or _is_another(text, name, separator):
         return None
-    value = _VALUE.match(text, separator.end())
-    if value is None:
-        return None
-    before = text[max(0, name.start() - 14) : name.end()]
-    if (other := _OTHER.search(before)) and other.end() == len(before) - len(name[0]):
-        return None
+    how = separator.lastgroup or ""
     quoted = value["quoted"] is not None
-    start, end = value.span("quoted") if quoted else _bare_end(text, *value.span("bare"))
-    how = separator.lastgroup
-    written = SURE if quoted or how in ("tight", "typed", "pair") else SAID if how == "said" else LOOSE
     environment = how in ("tight", "pair") and name[0].isupper() and not text[name.start() - 1 : name.start()].islower()
-    password = name.lastgroup == "password"
-    if name[0].lower() in ("pass", "pw", "p") and written != SURE and not strong(text[start:end], 6):
+    if quoted:
+        start, end = value.span("quoted")
+    else:
+        line = environment and _LINE.match(text, text.rfind("\n", 0, name.start()) + 1, name.start())
+        start, end = _bare_end(text, *value.span("bare"), whole=bool(line))
+    if (not quoted or how == "quote") and _is_told(value["bare"] or "", text[start:end]):
         return None
-    return (start, end) if looks_secret(text[start:end], written, password, environment) else None
+    written = _written(how, quoted)
+    if name[0].lower() in ("pass", "pw") and (how == "quote" or (written != SURE and not _is_mixed(text[start:end]))):
+        return None
+    secret = looks_secret(text[start:end], written, name.lastgroup == "password", environment)
+    return (start, end) if secret else None
 
 
-def _bare_end(text: str, start: int, end: int) -> tuple[int, int]:
-    """Where a value without quotes ends: before the next pair, without the punctuation of the sentence."""
+def _is_told(*values: str) -> bool:
+    """Whether a value, with or without what closes it, says where the secret comes from."""
+    return any(stands_for(one) or is_code(one) for one in values if one)
+
+
+def _written(how: str, quoted: bool) -> int:
+    """How sure it is that something was written as a value, by the separator before it."""
+    if how in ("tight", "equals", "typed", "pair") or (quoted and how != "quote"):
+        return SURE
+    return SAID if how == "said" else LOOSE
+
+
+def _is_another(text: str, name: re.Match[str], separator: re.Match[str]) -> bool:
+    """Whether the name only looks like one of ours: next_page_token, bypass, a part of arn:aws:...:secret:name."""
+    before = text[max(0, name.start() - 14) : name.start()]
+    return _means_another(before, name[0]) or (separator[0] == ":" and before[-1:] in (":", "/"))
+
+
+def _means_another(before: str, name: str) -> bool:
+    for stem, other in _OTHER.items():
+        if name[: len(stem)].lower() == stem and other.search(before):
+            return True
+    return False
+
+
+def _is_mixed(value: str) -> bool:
+    """Tests pass and remarks are made in passing: `pass: value` needs more than a word."""
+    return strong(value, 6) or not _SYMBOLS.isdisjoint(value)
+
+
+def _bare_end(text: str, start: int, end: int, whole: bool) -> tuple[int, int]:
+    """Where a value without quotes ends: before the next pair unless it is the `whole` rest of the line, and without
+    the punctuation of the sentence."""
     if end - start >= 400 and (rest := _GOES_ON.match(text, end)):
         end = rest.end()
-    following = _NEXT_PAIR.search(text, start, end)
+    following = None if whole else _NEXT_PAIR.search(text, start, end)
     if following and following.start() > start:
         end = following.start()
     while end > start and text[end - 1] in CLOSERS:
@@ -109,14 +174,15 @@ def _bare_end(text: str, start: int, end: int) -> tuple[int, int]:
 
 def label_of(name: str, value: str) -> str:
     """What kind of secret an object's field is, by its name; empty where it is none."""
-    found = next(reversed(list(_NAME.finditer(name))), None)
-    rest = "" if found is None else name[found.end() :]
-    if found is None or not re.fullmatch(_REST_OF_NAME, rest, re.IGNORECASE):
-        return ""
-    if (other := _OTHER.search(name)) and other.end() == found.start():
-        return ""
-    secret = looks_secret(value, SURE, found.lastgroup == "password")
-    return _LABELS[found.lastgroup or "secret"] if secret else ""
+    for found in _names(name):
+        rest = re.fullmatch(_REST_OF_NAME, name[found.end() :], re.IGNORECASE)
+        if (
+            rest
+            and not _means_another(name[: found.start()], found[0])
+            and looks_secret(value, SURE, found.lastgroup == "password")
+        ):
+            return _LABELS[found.lastgroup or "secret"]
+    return ""
 
 
 # -- command lines ----------------------------------------------------------------------------------------------------
@@ -126,7 +192,7 @@ _FLAGS = re.compile(
     r"|\bsshpass\s{1,3}-p\s{0,3}|\bmysql\w{0,8}\b[^\n|;&]{0,120}?\s-p(?=\S)|\blogin\b[^\n|;&]{0,120}?\s-p\s{1,3}"
     r"|\b(?:login|user)\s{1,4}\S{1,100}\s{1,4}password\s{1,4}"
     r"|\b(?:ENV|setenv|setx|ARG)\s{1,4}\w{0,40}(?:PASSWORD|PASSWD|PASS|PWD|TOKEN|SECRET|KEY)\s{1,4}"
-    r"|\bidentified\s{1,3}by\s{1,3})"
+    r"|\bidentified\s{1,3}by\s{1,3}(?=[\"']))"
     r"(?P<q>[\"']?)(?P<value>[^\s\"'-][^\s\"']{2,400})(?P=q)",
     re.IGNORECASE,
 )

@@ -132,7 +132,7 @@ RULES = (
     Rule("PyPI token", "pypi-", r"pypi-[\w-]{40,}", check=_two_cases),
     Rule("Twilio key", "SK", r"SK[0-9a-f]{32}(?![A-Za-z0-9])", apart=True),
     Rule("SendGrid key", "SG.", r"SG\.[\w-]{16,64}\.[\w-]{16,80}", apart=True),
-    Rule("Telegram token", ":AA", r"\b\d{6,12}:AA[\w-]{30,}"),
+    Rule("Telegram token", ":AA", r"\d{6,12}:AA[\w-]{30,}", apart=True),
     Rule("Discord webhook", "api/webhooks/", r"api/webhooks/\d{10,25}/[\w-]{30,}"),
     Rule(
         "Discord token",

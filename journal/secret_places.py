@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 
-from mait_code.journal.secret_values import CLOSERS, SURE, is_placeholder, looks_secret, stands_for, strong
+from mait_code.journal.secret_values import CLOSERS, SURE, is_code, is_placeholder, looks_secret, stands_for, strong
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -37,7 +37,7 @@ _SCHEMES = (
 #: Schemes whose credentials are several words.
 _MANY = ("digest", "hawk", "oauth", "aws4-hmac-sha256", "mac")
 _HEADER = re.compile(
-    r"authorization[\"'`\]\\*]{0,4}\s{0,4}(?:[:=,]|=>|%3a)\s{0,4}[fb]?[\\\"'`$]{0,4}(?P<value>[^\r\n\"'`\\]{2,400})",
+    r"authorization[\"'`\]\\*]{0,4}\s{0,4}(?:[:=,]|=>|%3a)\s{0,4}(?:[fb](?=[\"']))?[\\\"'`$]{0,4}(?P<value>[^\r\n\"'`\\]{2,400})",
     re.IGNORECASE,
 )
 _BEARER = re.compile(r"\b(?:bearer|ssws)(?:\s{1,3}|%20)([\w.~+/=-]{12,400})", re.IGNORECASE)
@@ -70,7 +70,8 @@ def _credentials(header: re.Match[str]) -> tuple[int, int] | None:
     scheme, blank, rest = value.partition(" ")
     if scheme.lower() not in _SCHEMES or not blank:
         first = scheme.rstrip(CLOSERS)
-        return (start, start + len(first)) if looks_secret(first, SURE) else None
+        secret = looks_secret(first, SURE) and not is_code(first) and not is_code(scheme)
+        return (start, start + len(first)) if secret else None
     start += len(scheme) + len(blank)
     if scheme.lower() not in _MANY:
         rest = rest.lstrip()

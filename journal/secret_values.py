@@ -7,7 +7,18 @@ from __future__ import annotations
 
 import re
 
-__all__ = ["CLOSERS", "LOOSE", "SAID", "SURE", "is_placeholder", "looks_random", "looks_secret", "stands_for", "strong"]
+__all__ = [
+    "CLOSERS",
+    "LOOSE",
+    "SAID",
+    "SURE",
+    "is_code",
+    "is_placeholder",
+    "looks_random",
+    "looks_secret",
+    "stands_for",
+    "strong",
+]
 
 #: How a value was written: as programs do, after a colon or the like, in a sentence.
 SURE, LOOSE, SAID = 2, 1, 0
@@ -42,27 +53,38 @@ _TECHNICAL = _words("""
 #: Punctuation of the sentence around a value.
 CLOSERS = ".,;:!?)]}>|*_~"
 
-_REFERENCE = re.compile(
+_STANDS_FOR = re.compile(
     r"""(?xi)
-    \$ (?: \{ .* | \( .* | [a-z_]\w* (?: [:.-]\w+ )* )   # ${NAME}, $(command), $NAME
-    | \{\{? [^{}]* \}?\}? | %\w+% | %[sdr@] | % \( .*      # templates
-    | < .* | \[ (?: [a-z] [^\]]* )? \]? | \[masked:.*
-    | [:@?&*!] [a-z_][a-z_:.-]* @? | \? | \#\{ .*         # parameters of queries, YAML tags and anchors
-    | [a-z_$][a-z_$.>:?!-]{2,} [(\[] (?: [\w.,$=*&\s/-]* [)\]]+ .* )?   # calls, subscripts; a quote ended the value
+    \$ (?: \{ .* | \( .* | [a-z_]\w* (?: [:.-]\w+ )* )    # ${NAME}, $(command), $NAME
+    | \{\{ [^{}]* (?: \}\}? )? | \#\{ .* | % \( .*         # templates
+    | \{ [a-z_][\w\s.:!\[\]()>-]* \} | %\w+% | < [\w\s.:|/-]* >?
+    | (?: %[sdrv@] | \{\w*\} | \$\{[^}]*\} | [:/@.,;-] )+
+    | \[ [a-z] [\w\s.-]* \]? | \[masked:.* | \?           # [redacted]
+    | [:@?&*!] [a-z_][a-z_:.-]* @? | & \#? \w+ ; .*        # parameters of queries, YAML tags and anchors, entities
     | (?: arn | vault | sops | ssm | enc | op | kms | env | file | projects ) [:\[/] .*
-    | [a-z][a-z0-9+.-]{1,20}://.*                         # the password in an URL is found by itself
+    | [a-z][a-z0-9+.-]{1,20}://.*                         # the password in a URL is found by itself
     | (?: ~ | \.{1,2} | [a-z]: )? [/\\] (?: [\w.-]+ [/\\] )* [\w-]* (?: \.\w{1,6} )?   # a path
-    | \{ .* | \( .* | \[ .*
+    """,
+    re.DOTALL,
+)
+#: Blanks and quotes end a value without quotes: what is left of a call may lack its end.
+_CALL = re.compile(
+    r"""(?xi)
+    [a-z_$][a-z_$.>:?!-]{2,} [(\[] (?: [\w\s.,:$=*&/()\[\]{}-]* [)\]]+ .* | [(\[{]* [a-z_$.,*&=:-]* )
+    | [(\[{]+ (?: [a-z_][a-z_.]* (?: :.* )? )? [)\]}]*
     """,
     re.DOTALL,
 )
 _LETTERS = re.compile(r"[^\W\d_]+")
 _HUMPS = re.compile(r"[A-Z]?[a-z]+|[A-Z]+")
 _CLUSTER = re.compile(r"[bcdfghjklmnpqrstvwxz]{7}|[aeiouy]{6}", re.IGNORECASE)
-_SPLIT = re.compile(r"[-_./:+@\s,|=\\~^’]+")
+_SPLIT = re.compile(r"[-_./:@\s,|=\\’]+")
 #: As Google hands them out for mail programs.
 _FOUR_BY_FOUR = re.compile(r"(?:[a-z]{4} ){3}[a-z]{4}")
-_NUMBERED = re.compile(r"[^\W\d_]{1,12}\d{1,4}|v\d[\da-z]{0,6}|\d{1,4}[^\W\d_]{1,10}", re.IGNORECASE)
+_NUMBERED = re.compile(
+    r"(?:[A-Z]?[a-zß-ÿ]{1,12}|[A-Z]{1,12})\d{1,4}|[vV]\d[\da-z]{0,6}|\d{1,4}(?:[A-Z]?[a-z]{1,10}|[A-Z]{1,10})"
+)
+_MAIL = re.compile(r"[\w.+-]+@[\w-]+(?:\.[\w-]+)+")
 _HEX = re.compile(r"[0-9a-f]{16,}|[0-9A-F]{16,}")
 _UUID = re.compile(r"[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}", re.IGNORECASE)
 #: Longer values say no more than their beginning about what they are.
@@ -74,9 +96,9 @@ def looks_secret(value: str, written: int, password: bool = False, environment: 
     `environment` that it stands as `NAME=value` in capitals, where nobody writes prose."""
     value = value.strip()[:_ENOUGH]
     shortest = (4 if environment else 5) if written == SURE and password else 6 if password else 8
-    if len(value) < shortest or not any(map(str.isalnum, value)):
+    if len(value) < shortest or not any(map(str.isalnum if written == SURE else str.isalpha, value)):
         return False
-    if stands_for(value) or _is_attribute(value) or is_placeholder(value):
+    if stands_for(value) or is_placeholder(value):
         return False
     pieces = [piece for piece in _SPLIT.split(value) if piece]
     if _HEX.fullmatch(value) or _UUID.fullmatch(value):
@@ -89,7 +111,7 @@ def looks_secret(value: str, written: int, password: bool = False, environment: 
         # hunter2 is a password; step2 is none, and db-prod-01 is a name.
         if len(pieces) == 1:
             return (password and (written > SAID or len(value) > 6)) or (written == SURE and len(value) >= 8)
-        return password and written == SURE
+        return password and (written == SURE or (written == LOOSE and _has_sign(value)))
     return password or written == SURE or strong(value)
 
 
@@ -115,6 +137,10 @@ def _is_phrase(value: str, pieces: list[str], written: int, password: bool, envi
     return password and (environment or digits or len(words) >= 4)
 
 
+def _has_sign(value: str) -> bool:
+    return "=" in value or ("@" in value and not _MAIL.fullmatch(value))
+
+
 def _is_spaced(value: str, password: bool, environment: bool) -> bool:
     """Whether a value of several words is a secret: most are messages to people."""
     if any(strong(piece.strip(".,;:!?()"), 8) for piece in value.split()):
@@ -131,16 +157,16 @@ def _is_run(value: str) -> bool:
 
 def looks_random(letters: str) -> bool:
     """Whether letters alone look drawn by lot: capitals anywhere, or too many consonants in a row."""
-    if len(letters) < 10 or not letters.isascii():
+    if len(letters) < 7 or not letters.isascii():
         return False
     if letters.islower() or letters.isupper() or letters.istitle():
-        return _CLUSTER.search(letters) is not None
-    return len(letters) / len(_HUMPS.findall(letters)) < 2.6
+        return len(letters) >= 10 and _CLUSTER.search(letters) is not None
+    return len(letters) / len(_HUMPS.findall(letters)) < 2.5
 
 
 def stands_for(value: str) -> bool:
-    """Whether a value says where the secret is to be found, or stands for it: `$TOKEN`, `<token>`, `get_token()`."""
-    if not _REFERENCE.fullmatch(value):
+    """Whether a value says where the secret is to be found, or stands for it: `$TOKEN`, `<token>`, `{{ token }}`."""
+    if not _STANDS_FOR.fullmatch(value):
         return False
     # Base64 may begin with a slash too; a path is made of words.
     return value[:1] not in "/\\~." or all(map(_is_plain_part, _SPLIT.split(value)))
@@ -151,8 +177,10 @@ def is_placeholder(value: str) -> bool:
     return len(set(value.lower())) < 3 or any(piece.lower() in _PLACEHOLDERS for piece in _SPLIT.split(value))
 
 
-def _is_attribute(value: str) -> bool:
-    """Whether a value is settings.API_KEY, process.env.TOKEN, self->password or the like."""
+def is_code(value: str) -> bool:
+    """Whether a value without quotes is computed: `get_token()`, `settings.API_KEY`, `self->password`."""
+    if _CALL.fullmatch(value):
+        return True
     parts = re.split(r"\.|->|::", value)
     return len(parts) > 1 and all(part.isidentifier() and all(map(_is_plain_part, part.split("_"))) for part in parts)
 
@@ -164,18 +192,14 @@ def _is_plain_part(piece: str) -> bool:
 def strong(value: str, shortest: int = 12) -> bool:
     """Whether a value is so mixed that no name is needed to doubt it."""
     value = value[:_ENOUGH]
-    if len(value) < shortest:
+    if len(value) < shortest or is_placeholder(value):
         return False
     if _HEX.fullmatch(value):
         return True
-    if any(piece.lower() in _PLACEHOLDERS for piece in _SPLIT.split(value)):
-        return False
     digits = sum(map(str.isdigit, value))
-    letters = sum(map(str.isalpha, value))
-    mixed = not (value.islower() or value.isupper())
-    longest = max(_SPLIT.split(value), key=len)
     if not digits:
         return any(looks_random(piece) for piece in re.findall(r"[A-Za-z]+", value))
-    return (
-        letters > 0 and len(longest) >= 8 and (digits >= 3 or (mixed and digits >= 1)) and not _is_plain_part(longest)
-    )
+    unusual = sum(len(piece) for piece in _SPLIT.split(value) if not _is_plain_part(piece))
+    if unusual < 6 or not any(map(str.isalpha, value)):
+        return False
+    return digits >= 3 or not (value.islower() or value.isupper())

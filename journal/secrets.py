@@ -45,46 +45,13 @@ _SHORTEST = 20
 #: What things that have a secret value are called, lower case. Of several languages, as people write in theirs.
 _NAMES = (
     *("pass", "pw", "secret", "token", "key", "auth", "cred", "bearer", "basic ", "cookie", "sig", "kennwort", "senha"),
-    *("contras", "парол", "密码", "密碼", "パスワード", "phrase", "mnemonic", "curl", "--user", "identified by"),
+    *("contras", "парол", "密码", "密碼", "パスワード", "phrase", "mnemonic", "curl", "mysql", "login", "--user"),
+    *("identified by",),
 )
 #: What may stand between such a name and the value.
 _BETWEEN = (
-    *"=:>|(\"'`\t\n",
-    " is ",
-    " to ",
-    " was ",
-    " are ",
-    " be ",
-    "%3",
-    "--",
-    " ist ",
-    " est ",
-    " es ",
-    "u003d",
-    " -p",
-)
-_BETWEEN = (
-    *(
-        "=",
-        ":",
-        ">",
-        "|",
-        "(",
-        '"',
-        "'",
-        "`",
-        "\t",
-        "\n",
-        "%3",
-        "u003d",
-        "--",
-        " -p",
-        "login",
-        "env ",
-        "bearer ",
-        "basic ",
-    ),
-    *(" is ", " are ", " was ", " be ", " to ", " ist ", " est ", " es "),
+    *("=", ":", "：", ">", "|", "(", '"', "'", "`", "\t", "\n", "%3", "u003d", "--", " -p", "login", "env "),
+    *(" is ", " are ", " was ", " be ", " to ", " ist ", " est ", " es ", "bearer ", "basic ", "identified by"),
 )
 #: The beginnings of a tag.
 _TAGS = ("<", "&", "\\", "%", "＜", "﹤")

@@ -16,7 +16,7 @@ import stat
 
 import orjson
 
-from mait_code.journal import clock, replica, segments, spool
+from mait_code.journal import clock, recent, replica, segments, spool
 from mait_code.journal.errors import BadInput, Busy, DiskRefused, Refused
 from mait_code.journal.event import LONGEST_LINE, Bad, Event, parse
 from mait_code.journal.home import PRIVATE_FILE, Home, format_fault, make_directory, write_atomically
@@ -82,7 +82,9 @@ class Writer:
         if not self._locked:
             if self._spools:
                 return self
-            raise Busy(f"the journal is held by {self._lock.holder()}", "try again when it has ended; nothing was written")
+            raise Busy(
+                f"the journal is held by {self._lock.holder()}", "try again when it has ended; nothing was written"
+            )
         try:
             self._lock.name_holder()
             self._tail = Tail(self.home, self.journal.label)
@@ -180,7 +182,9 @@ class Writer:
                 self._tail.stamp(event, action.wall)
             self._tail.write(events)
 
-    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None) -> None:
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
         try:
             if kind is None and self.events:
                 if self._tail is None:
@@ -223,13 +227,22 @@ class Tail:
             identity = replica.take_new(home)
             self._clock = replica.Clock.load(home)
         elif replica.copied(home, identity, self._clock):
+            cut = identity.fingerprint == replica.fingerprint(home)
             identity = replica.take_new(home, forked_from=identity.replica)
             self._clock = replica.Clock.load(home)
+            if cut:
+                self._adopt_missing()
         self.identity = identity
         self.directory = os.path.join(home.journal, identity.replica)
         if not os.path.exists(os.path.join(self.directory, "replica.json")):
             replica.describe(home, identity, label)
         self._find_end()
+
+    def _adopt_missing(self) -> None:
+        """Our file was cut under us (a git that reset it): what it lost is put into a directory of its own."""
+        lines = recent.missing(self.home)
+        if lines:
+            adopt(self.home, lines)
 
     def _find_end(self) -> None:
         """Continue after the last sound line of our own; the mark counts too, should the file have been damaged."""
@@ -267,6 +280,8 @@ class Tail:
         lines = [event.line() for event in events]
         block = b"\n".join(lines) + b"\n"
         path, handle, size = self._open()
+        mark = self._clock.mark
+        cut = mark is not None and mark[0] == os.path.basename(path) and size < mark[1] + mark[2]
         if size and os.pread(handle, 1, size - 1) != b"\n":
             # Somebody was killed in the middle of a line. It is isolated, never cut: it may be all that is left of it.
             block = b"\n" + block
@@ -277,8 +292,15 @@ class Tail:
             raise _refused(path, error) from error
         if written != len(block):
             _cut_back(path, handle, size)
-            raise DiskRefused(f"cannot write {path}: the disk is full", "free some space and try again; nothing was written")
-        self._mark(events[-1], os.path.basename(path), size + len(block) - len(lines[-1]) - 1, len(lines[-1]), lines[-1])
+            raise DiskRefused(
+                f"cannot write {path}: the disk is full", "free some space and try again; nothing was written"
+            )
+        recent.note(self.home, block)
+        if cut:
+            self._adopt_missing()
+        self._mark(
+            events[-1], os.path.basename(path), size + len(block) - len(lines[-1]) - 1, len(lines[-1]), lines[-1]
+        )
 
     def _mark(self, last: Event, name: str, offset: int, length: int, line: bytes) -> None:
         start = line.find(b',"sum":"') + 8
@@ -320,7 +342,9 @@ def _cut_back(path: str, handle: int, size: int) -> None:
 
 
 def _refused(path: str, error: OSError) -> DiskRefused:
-    return DiskRefused(f"cannot write {path}: {error.strerror}", "check free space and permissions; nothing was written")
+    return DiskRefused(
+        f"cannot write {path}: {error.strerror}", "check free space and permissions; nothing was written"
+    )
 
 
 def _flush(handle: int) -> None:

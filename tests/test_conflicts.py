@@ -47,7 +47,7 @@ def test_none(desk: Machine) -> None:
     desk.ok("board", "add", "one")
     assert desk.json("conflicts") == []
     assert desk.json("conflicts", "list") == []
-    assert "No conflicts" in desk.ok("conflicts").out
+    assert "No open conflicts" in desk.ok("conflicts").out
     assert "card 1" in desk.refused("conflicts", "show", "1")
     assert "not in conflict" in desk.refused("conflicts", "pick", "1", "1")
 

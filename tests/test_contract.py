@@ -8,6 +8,7 @@ from __future__ import annotations
 import itertools
 import os
 import re
+import shutil
 from collections import defaultdict
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -16,6 +17,7 @@ import orjson
 import pytest
 from convergence.checks import agree, against_model, tables
 from convergence.model import WRITES, Model
+from convergence.world import scratch
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from test_event import sealed
@@ -25,7 +27,7 @@ from mait_code.journal import clock, ids, segments
 from mait_code.journal import kinds as declared_kinds
 from mait_code.journal.event import Bad, Event, Future, parse
 from mait_code.journal.home import Home
-from mait_code.journal.kinds import KINDS, RESERVED, cards
+from mait_code.journal.kinds import KINDS, RESERVED
 from mait_code.journal.kinds.declare import NAME, kind
 from mait_code.journal.writing import adopt
 from mait_code.projections import stores
@@ -65,13 +67,16 @@ def folded(store: Store) -> tuple[str, dict[str, list[tuple[Any, ...]]]]:
     return digest(store), tables(store)
 
 
-def all_folded(home: Home) -> dict[str, Any]:
-    found = {}
-    for name, opener in stores.OPENERS.items():
-        store = opener(home)
-        found[name] = folded(store)
-        store.close()
+def state_of(home: Home, kind: str) -> Any:
+    """What the store that folds a kind says of a journal."""
+    store = next(store for store in (opener(home) for opener in stores.OPENERS.values()) if _folds(store, kind))
+    found = folded(store)
+    store.close()
     return found
+
+
+def _folds(store: Store, kind: str) -> bool:
+    return kind.startswith(store.projection.family + ".")
 
 
 # -- kinds
@@ -152,7 +157,7 @@ def test_unknown_fields_are_kept_and_change_nothing(name: str, home: Home, tmp_p
     other = Home(str(tmp_path / "other"))
     put(home, more + rest)
     put(other, LINES)
-    assert all_folded(home) == all_folded(other)
+    assert state_of(home, name) == state_of(other, name)
     directory = adopt(home, more)
     content = Path(home.journal, directory, segments.name_of(1)).read_bytes()
     assert content.split(b"\n")[:-1] == more
@@ -164,9 +169,10 @@ def test_folding_a_line_twice_is_folding_it_once(name: str, home: Home, tmp_path
     put(once, LINES)
     put(home, LINES)
     put(home, GOLDEN[name], "adpt0000")
-    assert all_folded(home) == all_folded(once)
+    wanted = state_of(once, name)
+    assert state_of(home, name) == wanted
     put(home, GOLDEN[name], "adpt0001")
-    assert all_folded(home) == all_folded(once)
+    assert state_of(home, name) == wanted
 
 
 @every_kind
@@ -204,9 +210,6 @@ def _with_more(line: bytes) -> bytes:
 def newer(monkeypatch: pytest.MonkeyPatch) -> Kind:
     """This program after an upgrade: moving a card says where to in other words, and cards can sparkle."""
 
-    def upcast(data: dict[str, Any]) -> dict[str, Any]:
-        return {"column": data["to"]["column"]}
-
     moved = kind("card.moved", 2, column=NAME, upcasts={1: lambda data: {"column": data["column"].upper()}})
     sparkled = kind("card.sparkled", title=NAME)
     monkeypatch.setitem(KINDS, "card.moved", moved)
@@ -231,8 +234,8 @@ def test_a_newer_line_is_kept_and_folded_after_the_upgrade(home: Home, request: 
     head, _, _ = GOLDEN["card.moved"][0].partition(b',"sum":"')
     head = head.replace(b'"v":1', b'"v":2').replace(orjson.loads(head + b"}")["id"].encode(), b"a" * 20)
     late = sealed(head, b',"data":{"column":"in_review"}}')
-    sparkled = sealed(late.partition(b',"sum":"')[0].replace(b"card.moved", b"card.sparkled").replace(b"a" * 20, b"b" * 20),
-                      b',"data":{"title":"sparkling"}}')  # fmt: skip
+    head = head.replace(b"card.moved", b"card.sparkled").replace(b'"v":2', b'"v":1').replace(b"a" * 20, b"b" * 20)
+    sparkled = sealed(head, b',"data":{"title":"sparkling"}}')
     put(home, [GOLDEN["card.created"][0], late, sparkled])
     board, log = stores.board(home), stores.journal(home)
     board.catch_up()
@@ -282,6 +285,8 @@ def test_a_register_can_be_written_back_to_any_value_it_had(name: str, home: Hom
         state = orjson.loads(raw)
         for event in store.events_of(entity):
             for register, value in event.declared.writes(event.id, event.data):
+                if register in ("number", "origin"):
+                    continue  # given when a thing is made and never written again
                 kind, data = store.projection.inverse(register, value, event.id, state)
                 assert not KINDS[kind].fault(data), (kind, data)
                 assert dict(KINDS[kind].writes("0" * 20, data))[register] == value
@@ -346,6 +351,13 @@ def events(draw: st.DrawFn) -> list[bytes]:
     return made
 
 
+@pytest.fixture(scope="module")
+def place() -> Iterator[str]:
+    folder = scratch()
+    yield folder
+    shutil.rmtree(folder)
+
+
 ROUND = itertools.count()
 
 
@@ -354,10 +366,10 @@ ROUND = itertools.count()
     max_examples=150, deadline=None, derandomize=True, database=None, suppress_health_check=list(HealthCheck)
 )
 @given(lines=events(), order=st.randoms(use_true_random=False), groups=st.integers(1, 4))
-def test_any_order_and_grouping_give_one_state(lines: list[bytes], order: Any, groups: int, tmp_path: Path) -> None:
+def test_any_order_and_grouping_give_one_state(lines: list[bytes], order: Any, groups: int, place: str) -> None:
     """Incremental, rebuilt, and in any other order: the same states, the same rows; and those of the model."""
-    place = tmp_path / str(next(ROUND))
-    home = _home(place / "one")
+    folder = f"{place}/{next(ROUND)}"
+    home = _home(f"{folder}/one")
     opened = _grow(home, [lines])
     wanted = {store.name: folded(store) for store in opened}
     for store in opened:
@@ -368,14 +380,15 @@ def test_any_order_and_grouping_give_one_state(lines: list[bytes], order: Any, g
         store.close()
     mixed = list(lines)
     order.shuffle(mixed)
-    for store in _grow(_home(place / "other"), [mixed[part::groups] for part in range(groups)]):
+    for store in _grow(_home(f"{folder}/other"), [mixed[part::groups] for part in range(groups)]):
         agree(f"{store.name}: in another order", folded(store), wanted[store.name])
         store.close()
+    shutil.rmtree(folder)
 
 
-def _home(place: Path) -> Home:
-    home = Home(str(place / "data"))
-    home.state = str(place / "state")
+def _home(folder: str) -> Home:
+    home = Home(f"{folder}/data")
+    home.state = f"{folder}/state"
     return home
 
 

@@ -13,6 +13,7 @@ import pytest
 from git_machines import Machine, bare, git, settle
 
 from mait_code.journal import git as running
+from mait_code.journal import recent
 from mait_code.journal import sync as syncing
 from mait_code.journal.errors import DiskRefused, GitFailed
 
@@ -98,7 +99,7 @@ def test_hooks_never_run(a: Machine, b: Machine, home: Path, tmp_path: Path, whe
 
 
 SETTINGS = {
-    "signing": "[commit]\n\tgpgSign = true\n[gpg]\n\tprogram = /bin/false\n[push]\n\tgpgSign = true\n[tag]\n\tgpgSign = true\n",
+    "signing": "[commit]\n\tgpgSign = true\n[gpg]\n\tprogram = /bin/false\n[push]\n\tgpgSign = true\n",
     "autocrlf": "[core]\n\tautocrlf = true\n\teol = crlf\n\tsafecrlf = true\n",
     "attributes": "[core]\n\tattributesFile = {home}/attributes\n",
     "rebase": "[pull]\n\trebase = true\n[rebase]\n\tautoStash = true\n[merge]\n\tff = false\n\tautoStash = true\n",
@@ -208,6 +209,66 @@ def test_a_document_that_is_a_link_is_left_alone(a: Machine, b: Machine, tmp_pat
     with pytest.raises(GitFailed, match=r"soul_document\.md"):
         a.sync()
     assert (tmp_path / "dotfile").read_text() == "mine\n"
+
+
+# -- a git that takes away what is not committed
+
+
+def test_events_that_a_hard_reset_took_come_back(a: Machine, b: Machine) -> None:
+    ids = a.capture("one")
+    settle(a, b)
+    old = a.replica
+    lost = a.capture("two", "three")
+    a.git("reset", "-q", "--hard")
+    assert not set(lost) & set(a.lines())
+    ids += a.capture("four")
+    assert set(lost) < set(a.lines())
+    settle(a, b)
+    assert set(b.lines()) == {*ids, *lost}
+    assert {orjson.loads(b.lines()[one])["replica"] for one in lost} == {old}
+
+
+def test_events_that_a_hard_reset_took_come_back_with_a_sync(a: Machine, b: Machine) -> None:
+    ids = a.capture("one")
+    settle(a, b)
+    ids += a.capture("two")
+    a.git("reset", "-q", "--hard")
+    settle(a, b)
+    assert set(b.lines()) == set(ids)
+
+
+def test_a_file_that_is_cut_while_a_line_is_being_written(a: Machine, b: Machine) -> None:
+    """A git resets it after the writer looked and before it wrote."""
+    ids = a.capture("one")
+    settle(a, b)
+    lost = a.capture("two", "three")
+    with a.here(), a.journal.writing() as writer:
+        ids.append(writer.append("inbox.captured", body="four").id)
+        a.git("reset", "-q", "--hard")
+    assert set(a.lines()) == {*ids, *lost}
+    ids += a.capture("five")
+    settle(a, b)
+    assert set(b.lines()) == {*ids, *lost}
+
+
+def test_a_journal_that_was_removed_on_purpose_does_not_come_back(a: Machine, tmp_path: Path) -> None:
+    a.capture("one", "two")
+    subprocess.run(["rm", "-rf", str(a.data)], check=True)
+    (event,) = a.capture("a new life")
+    assert set(a.lines()) == {event}
+    a.capture("and on")
+    assert len(a.lines()) == 2
+
+
+def test_no_more_is_kept_than_is_needed(a: Machine, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(recent, "LIMIT", 4000)
+    ids = a.capture(*(f"{number}" for number in range(60)))
+    with a.here():
+        sizes = [os.path.getsize(a.home.in_state(name)) for name in ("recent", "recent.old")]
+    assert sizes[0] <= 4000 <= sizes[1] < 5000
+    a.own.write_bytes(b"".join(a.own.read_bytes().splitlines(keepends=True)[:50]))
+    a.capture("later")
+    assert set(ids) < set(a.lines())
 
 
 # -- the user's own work with git

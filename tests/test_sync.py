@@ -791,7 +791,7 @@ def test_a_document_edited_during_the_sync(a: Machine, b: Machine, monkeypatch: 
 # -- killed between steps
 
 
-STEPS = ("_commit", "_fetch", "merge", "_bring_in", "_push", "_remember", "_give_up_identity")
+STEPS = ("_commit", "_fetch", "merge", "_bring_in", "_push", "remember", "_give_up_identity", "commit", "_mended")
 
 
 @pytest.mark.parametrize("step", STEPS)

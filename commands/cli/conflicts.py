@@ -38,7 +38,7 @@ def _list(ws: Workspace, out: Output) -> None:
         out.data([conflict.json() for conflict in found])
         return
     if not found:
-        out.line("No conflicts: nothing was changed on two machines at once.")
+        out.line("No open conflicts.")
     _print_all(out, found)
 
 
@@ -89,7 +89,7 @@ def pick(ws: Workspace, out: Output, id: str, field_and_number: tuple[str, ...],
     if out.json:
         out.data({**conflict.json(), "picked": side.json(), "event": event.id})
         return
-    out.line("Picked for ", out.style(conflict.short, "bold"), f" {conflict.title}")
+    out.line("Picked for ", out.style(conflict.short, "bold"), f" {conflict.title}; the conflict is closed.")
     _value(out, f"  {conflict.field}: ", conflict.words(side), "")
 
 

@@ -119,7 +119,7 @@ def machine_copied(world: World, machine: Machine, value: int) -> None:
 
 @accident
 def data_cloned(world: World, machine: Machine, value: int) -> None:
-    """A new machine begins with a clone of the data, as `git clone` makes it."""
+    """A new machine begins with a copy of the data alone."""
     if len(world.machines) < MOST_MACHINES:
         machine.copy_to(world.add_machine(0).folder, state=False)
 
@@ -128,7 +128,7 @@ def data_cloned(world: World, machine: Machine, value: int) -> None:
 def joined(world: World, machine: Machine, value: int) -> None:
     """A new machine begins on its own."""
     if len(world.machines) < MOST_MACHINES:
-        world.add_machine(machine.skew)
+        world.join(machine.skew)
 
 
 # -- lines that come from elsewhere

@@ -7,9 +7,10 @@ from typing import TYPE_CHECKING
 
 from convergence import checks
 from convergence.accidents import ACCIDENTS
+from convergence.gitworld import GitWorld
 from convergence.operations import OPERATIONS, act
-from convergence.world import SECOND, SKEWS, World
-from hypothesis import HealthCheck, Verbosity, seed, settings
+from convergence.world import MOST_MACHINES, SECOND, SKEWS, World
+from hypothesis import HealthCheck, Phase, seed, settings
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, initialize, rule, run_state_machine_as_test
 
@@ -23,6 +24,7 @@ HOW = st.sampled_from(("", "checked", "spooled", "reckless", "unmarked"))
 STEP = st.sampled_from((0, 1, 1000, SECOND, 3600 * SECOND))
 CARDS = st.sampled_from([name for name in OPERATIONS if name.startswith("card.")])
 OTHERS = st.sampled_from([name for name in OPERATIONS if name.startswith(("inbox.", "reminder.", "journal."))])
+ANY = st.one_of(CARDS, OTHERS, st.sampled_from(("pick", "undo")))
 SETTLING = st.sampled_from(("pick", "pick", "undo"))
 
 #: What was played since the process began, for the report of the command.
@@ -129,6 +131,60 @@ class Concurrent(History):
         checks.interleaved(self.world, groups=rebuilt % 4 + 1, seed=rebuilt)
 
 
+class OverGit(History):
+    """The same with real git: syncs, killed ones too, and pulls and pushes by hand."""
+
+    world: GitWorld
+
+    @initialize(skews=st.lists(st.sampled_from(SKEWS), min_size=2, max_size=3), value=SMALL)
+    def begin(self, skews: list[int], value: int) -> None:
+        self.world = GitWorld(skews)
+        first = self.world.machines[0]
+        for name in ("card.created", "inbox.captured", "reminder.set"):
+            act(self.world, first, name, 0, value)
+        for machine in self.world.machines:
+            self.world.sync(machine)
+
+    @rule(number=MACHINE, names=st.lists(ANY, min_size=1, max_size=4), pick=SMALL, value=SMALL, how=HOW, step=STEP)
+    def act(self, number: int, names: list[str], pick: int, value: int, how: str, step: int) -> None:
+        for place, name in enumerate(names):
+            machine = self.machine(number + place, step)
+            self.world.mend(machine)
+            act(self.world, machine, name, pick, value, how)
+        self.failed = False
+
+    @rule(number=MACHINE)
+    def sync(self, number: int) -> None:
+        self.world.sync(self.machine(number))
+        self.failed = False
+
+    @rule(number=MACHINE, calls=st.integers(0, 25))
+    def kill_sync(self, number: int, calls: int) -> None:
+        self.world.kill_sync(self.machine(number), calls)
+        self.failed = False
+
+    @rule(number=MACHINE, what=st.sampled_from(("pull", "push", "commit", "pull")))
+    def use_git_by_hand(self, number: int, what: str) -> None:
+        self.world.by_hand(self.machine(number), what)
+        self.failed = False
+
+    @rule(number=MACHINE, name=st.sampled_from((*ACCIDENTS, "cloned", "emptied")), value=SMALL)
+    def accident(self, number: int, name: str, value: int) -> None:
+        machine = self.machine(number)
+        if name == "emptied":
+            self.world.empty_remote()
+        elif name == "cloned":
+            if len(self.world.machines) < MOST_MACHINES:
+                self.world.clone(machine.skew)
+        else:
+            ACCIDENTS[name](self.world, machine, value)
+        self.failed = False
+
+    def end(self) -> None:
+        checks.convergence(self.world, len(self.world.acknowledged))
+        TALLY["conflicts shown"] += checks.count_conflicts(self.world)
+
+
 class Sequential(History):
     """Before anybody acts they get everything that was written before. Then there is never a conflict."""
 
@@ -167,8 +223,9 @@ class Sequential(History):
         checks.convergence(self.world)
 
 
-def play(history: type[History], examples: int, steps: int, number: int) -> None:
-    """Play so many histories of so many steps. The same number plays the same histories."""
+def play(history: type[History], examples: int, steps: int, number: int, shrink: bool = False) -> None:
+    """Play so many histories of so many steps. The same number plays the same histories. With `shrink` one that fails is
+    cut down to what it needs, which takes up to five minutes."""
     numbered = seed(number)(type(history.__name__, (history,), {}))
     run_state_machine_as_test(
         numbered,
@@ -177,7 +234,7 @@ def play(history: type[History], examples: int, steps: int, number: int) -> None
             stateful_step_count=steps,
             deadline=None,
             database=None,
-            verbosity=Verbosity.normal,
+            phases=[Phase.generate, Phase.shrink] if shrink else [Phase.generate],
             suppress_health_check=list(HealthCheck),
         ),
     )

@@ -88,6 +88,10 @@ class World:
         self.machines.append(machine)
         return machine
 
+    def join(self, skew: int) -> None:
+        """A new machine begins on its own."""
+        self.add_machine(skew)
+
     def at(self, number: int) -> Machine:
         """The machine with that number, going round; from now on it is the one that acts."""
         machine = self.machines[number % len(self.machines)]
@@ -118,9 +122,12 @@ class World:
         machine, folder, _ = self.backups[number % len(self.backups)]
         before = machine.ids_on_disk()
         machine.put_back(folder, data=data, state=state)
-        left = set().union(*(other.ids_on_disk() for other in self.machines))
-        for id_ in before - left:
+        for id_ in before - self.ids_anywhere():
             self.acknowledged.pop(id_, None)
+
+    def ids_anywhere(self) -> set[str]:
+        """Ids of events that stand somewhere."""
+        return set().union(*(machine.ids_on_disk() for machine in self.machines))
 
     # -- travel
 

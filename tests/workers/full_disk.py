@@ -43,7 +43,7 @@ def fill(folder: str) -> None:
 def until_full(folder: str) -> list[dict[str, Any]]:
     """Capture until the disk refuses, read, make room, capture again."""
     said = []
-    for number in range(400):
+    for number in range(20):
         said.append(mait("inbox", "add", f"thought {number} " + "x" * 900, "--json"))
         if said[-1]["code"]:
             break

@@ -1,0 +1,110 @@
+"""The machines of a history with real git between them: a bare repository, syncs, killed syncs, and git by hand."""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+import subprocess
+import sys
+from typing import TYPE_CHECKING
+
+from convergence.world import CLOSED_AT, World
+from mait_code.journal.repository import Repository
+from mait_code.journal.sync import repair, sync
+
+if TYPE_CHECKING:
+    from convergence.machine import Machine
+
+TESTS = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
+_WHO = ("-c", "user.name=A Person", "-c", "user.email=person@example.org", "-c", "gc.auto=0")
+
+
+def git(where: str, *arguments: str) -> tuple[int, bytes]:
+    """git as a person types it. What it complains of is the person's business; a history goes on."""
+    command = ["git", "-C", where, *_WHO, *arguments]
+    done = subprocess.run(command, stdin=subprocess.DEVNULL, capture_output=True, timeout=60)
+    return done.returncode, done.stdout
+
+
+class GitWorld(World):
+    """Every machine is initialised by itself and follows one bare repository."""
+
+    def __init__(self, skews: list[int]) -> None:
+        super().__init__(skews)
+        self.remote = os.path.join(self.folder, "remote.git")
+        self.make_remote()
+        for machine in self.machines:
+            self.initialise(machine)
+
+    def make_remote(self) -> None:
+        shutil.rmtree(self.remote, ignore_errors=True)
+        subprocess.run(["git", "init", "-q", "--bare", "-b", "main", self.remote], check=True, timeout=60)
+
+    def initialise(self, machine: Machine) -> None:
+        """`init --remote`."""
+        self.enter(machine)
+        Repository(machine.home, fetch_timeout=20.0).make(self.remote)
+
+    def join(self, skew: int) -> None:
+        self.initialise(self.add_machine(skew))
+
+    def clone(self, skew: int) -> None:
+        """A machine that begins with `git clone`."""
+        machine = self.add_machine(skew)
+        git(machine.folder, "clone", "-q", self.remote, machine.home.data)
+
+    def ids_anywhere(self) -> set[str]:
+        found = super().ids_anywhere()
+        code, listing = git(self.remote, "grep", "-h", "--no-color", "-e", "", "main", "--", "journal/*/*.jsonl")
+        from convergence.model import read
+
+        return found | {fact.id for fact in map(read, listing.split(b"\n")) if fact} if code == 0 else found
+
+    # -- what people and programs do
+
+    def mend(self, machine: Machine) -> None:
+        """What every command of ours does first."""
+        self.enter(machine)
+        repair(machine.journal())
+
+    def sync(self, machine: Machine) -> bool:
+        """Sync; whether anything moved."""
+        self.enter(machine)
+        report = sync(machine.journal(), fetch_timeout=20.0)
+        assert not report.offline, report.offline
+        return bool(report.committed or report.sent or report.received or report.tries)
+
+    def kill_sync(self, machine: Machine, calls: int) -> None:
+        """Sync, and be killed before running git once more than `calls` times."""
+        self.enter(machine)
+        home = machine.home
+        told = {"data": home.data, "state": home.state, "real": home.real, "closed_at": CLOSED_AT, "wall": self.wall()}
+        told |= {"seed": self.count(), "calls": calls}
+        command = [sys.executable, os.path.join(TESTS, "convergence", "killed_sync.py"), json.dumps(told)]
+        done = subprocess.run(command, stdin=subprocess.DEVNULL, capture_output=True, timeout=120)
+        assert done.returncode in (0, -9), done.stderr.decode()
+
+    def by_hand(self, machine: Machine, what: str) -> None:
+        """Plain git, without any of ours."""
+        data = machine.home.data
+        if what in ("commit", "push"):
+            git(data, "add", "-A")
+            git(data, "commit", "-q", "-m", "by hand")
+        if what == "push":
+            git(data, "push", "-q", "origin", "HEAD:main")
+        if what == "pull":
+            git(data, "pull", "-q", "--no-edit", "--no-rebase", "origin", "main")
+
+    def empty_remote(self) -> None:
+        """Somebody removes the repository and makes an empty one of the same name."""
+        self.make_remote()
+
+    def exchange(self) -> None:
+        for _ in range(3 * len(self.machines) + 3):
+            if not [machine for machine in self.machines if self.sync(machine)]:
+                break
+        else:
+            raise AssertionError("the machines go on syncing for ever")
+        for machine in self.machines[1:]:
+            assert machine.files() == self.machines[0].files(), "the same commit, other files"
