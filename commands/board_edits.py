@@ -87,7 +87,9 @@ def _set_tag(ws: Workspace, text: str, name: str, project: str | None, carried: 
         if (name in card.tags) == carried and f"tag:{name}" not in card.conflicts:
             state = f"carries {name!r} already" if carried else f"does not carry {name!r}"
             return f"{card.short} {state}; nothing changed"
-        writer.append("card.tagged" if carried else "card.untagged", card.entity, tag=name)
+        # A tag that is taken off is named as the card carries it.
+        held = () if carried else ("tag",)
+        writer.append("card.tagged" if carried else "card.untagged", card.entity, verbatim=held, tag=name)
         return None
 
     return _change(ws, text, project, decide, [])
@@ -95,8 +97,8 @@ def _set_tag(ws: Workspace, text: str, name: str, project: str | None, carried: 
 
 def block(ws: Workspace, text: str, reason: str = "", project: str | None = None) -> Card:
     """Tag a card as blocked, so that `next` passes it over, with the reason as a comment."""
-    texts, notes = stored_text.fitted({"reason": f"Blocked: {reason.strip()}" if reason.strip() else None})
-    body = texts["reason"]
+    texts, notes = stored_text.fitted({"reason": reason.strip() or None})
+    body = None if texts["reason"] is None else f"Blocked: {texts['reason']}"
 
     def decide(writer: Writer, card: Card) -> str | None:
         if not card.blocked or _BLOCKED_REGISTER in card.conflicts:

@@ -150,6 +150,7 @@ def pick(ws: Workspace, conflict: Conflict, number: int) -> Event:
                 f"look again: mait-code conflicts show {conflict.short}",
             )
         kind, data = store.projection.inverse(conflict.register, side.value, "", state)
+        writer.verbatim = True
         event = writer.append(kind, conflict.entity, **data)
     ws.refreshed(store.name.partition(".")[0])
     return event

@@ -61,7 +61,10 @@ class Logged:
 
 
 def event_json(event: Event, label: str) -> dict[str, Any]:
-    """An event as `--json` prints it. `time` is what the writer's clock showed, `at` its place in the order."""
+    """An event as `--json` prints it. `time` is what the writer's clock showed, `at` its place in the order.
+
+    `data` is the event's own, but for fields that go by another name outside the log.
+    """
     return {
         "event": event.id,
         "kind": event.kind,
@@ -76,7 +79,7 @@ def event_json(event: Event, label: str) -> dict[str, Any]:
         "tx": event.tx,
         "undoes": event.undoes or None,
         "newer": isinstance(event, Future),
-        "data": event.data,
+        "data": {lookup.shown_register(key): value for key, value in event.data.items()},
     }
 
 

@@ -240,6 +240,8 @@ def _make_card(
 ) -> tuple[str, list[str]]:
     from mait_code.commands.board import priority_named
 
+    # What is taken from the item is in the log already.
+    held = [field for field, given in (("title", title), ("description", description)) if given is None]
     heading = stored_text.required(stored_text.one_line(title if title is not None else _heading(item)), "the title")
     if description is None:
         # Whatever the title does not say goes along.
@@ -247,7 +249,7 @@ def _make_card(
     texts, notes = stored_text.fitted({"title": heading, "description": description or None})
     fields: dict[str, Any] = {**texts, "priority": priority_named(priority), "column": "backlog", "project": project}
     kept = {key: value for key, value in fields.items() if value is not None}
-    event = writer.append("card.created", **kept, number=ids.next_number(board), origin=item.entity)
+    event = writer.append("card.created", verbatim=held, **kept, number=ids.next_number(board), origin=item.entity)
     return event.entity, notes
 
 
@@ -265,7 +267,8 @@ def _make_reminder(
     fields: dict[str, Any] = {"what": texts["title"], "when": moment, "origin": item.entity}
     if project is not None:
         fields["project"] = project
-    return writer.append("reminder.set", **fields).entity, notes
+    held = ("what",) if title is None else ()  # the item's own text is in the log already
+    return writer.append("reminder.set", verbatim=held, **fields).entity, notes
 
 
 def _moment(when: str) -> dict[str, Any]:

@@ -86,7 +86,7 @@ def register_named(text: str) -> str:
 
 def event(store: Store, id_: str) -> Event | None:
     """An event of a store by its id; of several copies the one that is folded."""
-    line = store.db.execute("SELECT line FROM events WHERE id = ? ORDER BY at, replica, seq, line LIMIT 1", (id_,)).get
+    line = store.value("SELECT line FROM events WHERE id = ? ORDER BY at, replica, seq, line LIMIT 1", (id_,))
     found = parse(line) if isinstance(line, bytes) else None
     return found if isinstance(found, Event) else None
 

@@ -1,6 +1,7 @@
-"""Text on its way into the log: what cannot be stored is replaced, what is too long for one line is cut.
+"""Text on its way into the log: what is private is left out, what cannot be stored replaced, what is too long cut.
 
-Every change is told: the notes that come back are for stderr. Text is otherwise stored as it was given.
+Every change is told: the notes that come back are for stderr. Text is otherwise stored as it was given; secrets are
+masked later, where events are appended.
 """
 
 from __future__ import annotations
@@ -11,6 +12,7 @@ import orjson
 
 from mait_code.journal.errors import BadInput
 from mait_code.journal.event import LONGEST_LINE
+from mait_code.journal.secrets import public
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -24,6 +26,7 @@ ROOM = LONGEST_LINE - 16 * 1024
 #: Characters of a tag, a project, a priority.
 LONGEST_NAME = 200
 
+_LONGEST_WORD = 4096
 _REPLACEMENT = "\N{REPLACEMENT CHARACTER}"
 _UNSTORABLE = re.compile("[\0\ud800-\udfff]")
 
@@ -31,11 +34,15 @@ _UNSTORABLE = re.compile("[\0\ud800-\udfff]")
 def fitted(texts: Mapping[str, str | None]) -> tuple[dict[str, Any], list[str]]:
     """The texts of one event, ready to be stored, and what was changed about them, in words.
 
-    NUL characters and halves of surrogate pairs become replacement characters; line ends become newlines. Where all of
-    them together would not fit into one line of the log, the longest are cut. The keys are what the notes call them.
+    Private text is left out; a text that was all private comes back as None, as if it had not been given. NUL characters
+    and halves of surrogate pairs become replacement characters; line ends become newlines. Where all of them together
+    would not fit into one line of the log, the longest are cut. The keys are what the notes call them.
     """
     notes: list[str] = []
-    ready: dict[str, Any] = {key: None if text is None else _storable(key, text, notes) for key, text in texts.items()}
+    ready: dict[str, Any] = {}
+    for key, text in texts.items():
+        kept = None if text is None else _public(key, text, notes)
+        ready[key] = None if kept is None else _storable(key, kept, notes)
     share = _share({key: _size(text) for key, text in ready.items() if text})
     for key, text in ready.items():
         if text and _size(text) > share:
@@ -59,10 +66,12 @@ def _share(sizes: dict[str, int]) -> int:
 
 
 def required(text: str, what: str, hint: str = "") -> str:
-    """The text without blank space around it. Raises BadInput where nothing is left."""
+    """The text without blank space around it. Raises BadInput where nothing is left, or nothing but private text."""
     stripped = text.strip()
     if not stripped.strip("\0"):
         raise BadInput(f"{what} is empty", hint or "write it after the command")
+    if not public(stripped):
+        raise BadInput(f"{what} is all private: nothing is left to store", "write what may be kept outside the tags")
     return stripped
 
 
@@ -77,6 +86,14 @@ def name(text: str, what: str) -> str:
     if len(stripped) > LONGEST_NAME:
         raise BadInput(f"{what} is longer than {LONGEST_NAME} characters", "choose a shorter one")
     return _UNSTORABLE.sub(_REPLACEMENT, stripped)
+
+
+def _public(key: str, text: str, notes: list[str]) -> str | None:
+    kept = public(text)
+    if kept is text:
+        return text
+    notes.append(f"private text was left out of the {key}" if kept else f"the {key} was all private and is not stored")
+    return kept or None
 
 
 def _storable(key: str, text: str, notes: list[str]) -> str:
@@ -102,4 +119,9 @@ def _longest_beginning(text: str, room: int) -> str:
             low = middle
         else:
             high = middle - 1
-    return text[:low]
+    if low == len(text) or text[low].isspace():
+        return text[:low]
+    # Half a secret would not be known for one, so words stay whole; but what goes on for long is no word.
+    words = text[max(0, low - _LONGEST_WORD) : low]
+    blank = max(words.rfind(" "), words.rfind("\n"))
+    return text[: low - len(words) + blank] if blank > 0 else text[:low]

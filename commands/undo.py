@@ -130,7 +130,7 @@ def _last(ws: Workspace) -> str | None:
     identity = replica.load(ws.home)
     if identity is None:
         return None
-    rows = ws.log.db.execute(
+    rows = ws.log.query(
         "SELECT tx FROM lines WHERE replica = ? AND actor IN (?, ?) AND undoes IS NULL ORDER BY seq DESC",
         (identity.replica, *MINE),
     )
@@ -160,6 +160,7 @@ def undo_action(ws: Workspace, tx: str) -> Undone:
     names = sorted({HOLDS[event.entity.partition("/")[0]] for event in action})
     with ws.journal.writing(*(ws.store(name) for name in names)) as writer:
         writer.undoes = tx
+        writer.verbatim = True
         plan = Plan(ws, action)
         for event in reversed(action):
             plan.take_back(event)

@@ -41,25 +41,6 @@ _KIND = b'{"kind":"'
 _KIND_NAME = re.compile(r"[a-z][a-z_]{0,40}\.[a-z][a-z_]{0,40}")
 
 
-#: The fields every line begins with, as we write them. A line that begins like this has them right, and needs no look at
-#: each; one that does not (other order, white space) is checked field by field.
-_HEAD = re.compile(
-    r'\{"kind":"([a-z][a-z_]{0,40}\.[a-z][a-z_]{0,40})","v":([1-9]\d{0,8}),"id":"([0-9a-f]{20})",'
-    r'"at":"((?:19[789]\d|[2-8]\d{3})-'
-    r"(?:(?:0[1-9]|1[0-2])-(?:0[1-9]|1\d|2[0-8])|(?:0[13-9]|1[0-2])-(?:29|30)|(?:0[13578]|1[02])-31)"
-    r'T(?:[01]\d|2[0-3]):[0-5]\d:[0-5]\d\.\d{6}Z)",'
-    r'"replica":"([0-9abcdefghjkmnpqrstvwxyz]{8})","seq":([1-9]\d{0,14}),'
-    r'"entity":"([a-z][a-z_]{0,30}/[abcdefghjkmnpqrstvwxyz]{2}[0-9abcdefghjkmnpqrstvwxyz]{10})",'
-    r'"actor":"([a-z][a-z0-9/_-]{0,99})",',
-    re.ASCII,
-)
-#: The longest such beginning, in bytes; and the number of fields of a line that has none of the optional ones.
-_HEAD_LENGTH = 450
-_PLAIN = 10
-#: No event shorter than this nests too deeply: the brackets of so many levels take their place beside the fields around data.
-_SHALLOW = 2 * DEEPEST + 150
-
-
 class Bad:
     """A line that is no event: `reason` says why, in words for `doctor`."""
 
@@ -177,8 +158,8 @@ def _sees_fault(sees: Any) -> str:
     return ""
 
 
-def _take_optional(event: Event, raw: dict[str, Any]) -> str:
-    """Fill in what a line may lack. Why that is not right, or an empty string."""
+def _fill(event: Event, raw: dict[str, Any]) -> str:
+    """Take the fields. Why those that may be absent are not right, or an empty string."""
     get = raw.get
     session, sees, wall = get("session"), get("sees"), get("wall")
     if session is not None and (type(session) is not str or len(session) > 200):
@@ -188,12 +169,12 @@ def _take_optional(event: Event, raw: dict[str, Any]) -> str:
             return f"{name} is not an event id"
     if wall is not None and not clock.valid(wall):
         return "wall is not a UTC time of 27 characters"
-    event.session = session or ""
-    event.tx = get("tx") or event.id
-    event.undoes = get("undoes") or ""
-    event.sees = sees or {}
-    event.wall = wall or ""
-    return "" if sees is None else _sees_fault(sees)
+    fault = "" if sees is None else _sees_fault(sees)
+    event.kind, event.v, event.id, event.at = raw["kind"], raw["v"], raw["id"], raw["at"]
+    event.replica, event.seq, event.entity, event.actor = raw["replica"], raw["seq"], raw["entity"], raw["actor"]
+    event.session, event.tx, event.undoes = session or "", get("tx") or event.id, get("undoes") or ""
+    event.sees, event.wall, event.data = sees or {}, wall or "", raw["data"]
+    return fault
 
 
 def _is_optional_id(value: Any) -> bool:
@@ -220,6 +201,8 @@ def _envelope_fault(raw: dict[str, Any]) -> str:
         return "entity is not a type and 12 base-32 characters"
     if type(actor) is not str or not 0 < len(actor) <= 100:
         return "actor is not a short text"
+    if type(raw.get("data")) is not dict:
+        return "data is not an object"
     return ""
 
 
@@ -246,7 +229,7 @@ def _load(line: bytes) -> dict[str, Any] | Bad:
         return Bad("not JSON")
     if type(raw) is not dict:
         return Bad("not a JSON object")
-    if len(line) > _SHALLOW and line.count(b"{") + line.count(b"[") > DEEPEST and _is_deeper(raw, DEEPEST):
+    if line.count(b"{") + line.count(b"[") > DEEPEST and _is_deeper(raw, DEEPEST):
         return Bad(f"nested deeper than {DEEPEST} levels")
     return raw
 
@@ -265,25 +248,6 @@ def _is_deeper(value: Any, limit: int) -> bool:
     return True
 
 
-def _take_head(event: Event, line: bytes, raw: dict[str, Any]) -> str:
-    """Fill in the leading fields. Why they are not those of an event, or an empty string.
-
-    Where the line begins as we write it they come from there, not from the decoded object: in that a key that stands
-    twice has its last value, which nothing has checked.
-    """
-    # A string gives its groups as strings. Latin-1 reads any bytes, and what the pattern takes is ASCII.
-    head = _HEAD.match(line[:_HEAD_LENGTH].decode("latin-1"))
-    if head is not None:
-        event.kind, v, event.id, event.at, event.replica, seq, event.entity, event.actor = head.groups()
-        event.v, event.seq = int(v), int(seq)
-        return ""
-    fault = _envelope_fault(raw) or _kind_fault(line, raw)
-    if not fault:
-        event.kind, event.v, event.id, event.at = raw["kind"], raw["v"], raw["id"], raw["at"]
-        event.replica, event.seq, event.entity, event.actor = raw["replica"], raw["seq"], raw["entity"], raw["actor"]
-    return fault
-
-
 def parse(line: bytes) -> Event | Bad:
     """Read one line (without its newline). Never raises: what is no event comes back as `Bad`.
 
@@ -298,19 +262,11 @@ def parse(line: bytes) -> Event | Bad:
     if isinstance(raw, Bad):
         return raw
     event = Event()
-    fault = _take_head(event, line, raw) or ("" if type(raw.get("data")) is dict else "data is not an object")
-    if not fault:
-        event.data = raw["data"]
-        if len(raw) == _PLAIN and "sum" in raw:
-            event.session = event.undoes = event.wall = ""
-            event.tx, event.sees = event.id, {}
-        else:
-            fault = _take_optional(event, raw)
-    fault = fault or checksum_fault(line)
-    return Bad(fault) if fault else _declare(event)
+    fault = _envelope_fault(raw) or _kind_fault(line, raw) or _fill(event, raw) or checksum_fault(line)
+    return Bad(fault) if fault else declare(event)
 
 
-def _declare(event: Event) -> Event | Bad:
+def declare(event: Event) -> Event | Bad:
     """Check the data against its kind, or find that the kind is newer than this program."""
     kind = KINDS.get(event.kind)
     if kind is None or event.v > kind.version:

@@ -61,7 +61,8 @@ class Home:
 
     def make(self) -> None:
         """Create the data, journal and state directories where they are missing."""
-        for path in (self.journal, self.state):
+        # Each by itself: the parents that makedirs adds are open to others.
+        for path in (self.data, self.journal, os.path.dirname(self.state), self.state):
             if not os.path.isdir(path):
                 make_directory(path)
 

@@ -14,16 +14,19 @@ if TYPE_CHECKING:
 class Journal:
     """One journal, as one process uses it. `actor` and `session` go into every event it writes.
 
-    `label` names the replica should this process be the one that makes it.
+    `label` names the replica should this process be the one that makes it. `allow_secret` stores what looks like a
+    secret as it is; `masked` says what was changed about texts that were stored, in words that hold no secret.
     """
 
-    __slots__ = ("actor", "home", "label", "session")
+    __slots__ = ("actor", "allow_secret", "home", "label", "masked", "session")
 
     def __init__(self, home: Home, actor: str = "me", session: str = "", label: str = "") -> None:
         self.home = home
         self.actor = actor
         self.session = session
         self.label = label
+        self.allow_secret = False
+        self.masked: list[str] = []
 
     def writing(self, *stores: SeesHeads, wait: float = COMMAND_WAIT) -> Writer:
         """A block that decides and appends one action. Waits for the lock up to `wait` seconds, else raises Busy."""

@@ -53,8 +53,18 @@ class Lock:
             except BaseException:
                 os.close(handle)
                 raise
-            self._handle = handle
-            return True
+            if self._is_in_place(handle):
+                self._handle = handle
+                return True
+            # The file was removed while we waited, and those who come now lock another.
+            os.close(handle)
+            handle = self._open()
+
+    def _is_in_place(self, handle: int) -> bool:
+        try:
+            return os.path.samestat(os.fstat(handle), os.stat(self.path))
+        except FileNotFoundError:
+            return False
 
     def _open(self) -> int:
         try:

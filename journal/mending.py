@@ -97,7 +97,8 @@ class Mended:
 
 
 def put_back(repository: Repository, committed: list[tuple[str, str]], mended: Mended) -> None:
-    """Put back those of the committed (path, blob) that the work tree no longer continues. Documents are left alone.
+    """Put back those of the committed (path, blob) that the work tree no longer continues, unless it holds a sounder
+    version of them: a repair. Documents are left alone.
 
     For our own segments call it under the append lock.
     """
@@ -110,11 +111,13 @@ def put_back(repository: Repository, committed: list[tuple[str, str]], mended: M
             if not now:
                 _write(home, path, before)
                 mended.restored.append(path)
-        elif not reconcile.grew(before, now):
-            extra = reconcile.extra_lines(before, now)
-            mended.adopted += adopt(home, extra)
-            _write(home, path, before)
-            mended.restored.append(path)
+        elif now is None or not reconcile.grew(before, now):
+            repaired = now is not None and reconcile.better(now, before)
+            kept, lost = (now, before) if now is not None and repaired else (before, now)
+            mended.adopted += adopt(home, reconcile.extra_lines(kept, lost))
+            if not repaired:
+                _write(home, path, before)
+                mended.restored.append(path)
 
 
 def adopt(home: Home, lines: list[bytes]) -> int:

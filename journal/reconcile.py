@@ -65,16 +65,38 @@ def grew(before: bytes | None, after: bytes | None) -> bool:
 
 def segment(base: bytes | None, ours: bytes | None, theirs: bytes | None) -> Outcome:
     """Merge the two sides of one segment. None where a side has no such file; not both."""
-    shrank = not grew(base, theirs)
     if ours is not None and grew(theirs, ours):
-        return Outcome(ours, shrank=shrank)
-    if theirs is not None and grew(ours, theirs):
-        return Outcome(theirs, extra_lines(theirs, base), shrank)
-    assert ours is not None
-    assert theirs is not None
-    if shrank and grew(base, ours):
-        return Outcome(ours, extra_lines(ours, theirs), shrank)
-    return Outcome(theirs, extra_lines(theirs, ours, base), shrank)
+        kept, rest = ours, None
+    elif theirs is not None and (grew(ours, theirs) or ours is None or not better(ours, theirs)):
+        kept, rest = theirs, ours
+    else:
+        assert ours is not None
+        kept, rest = ours, theirs
+    extra = extra_lines(kept, *(one for one in (rest, base) if not grew(one, kept)))
+    return Outcome(kept, extra, not grew(base, theirs) and (kept is ours or bool(extra)))
+
+
+def better(one: bytes, other: bytes) -> bool:
+    """Whether of two versions, neither of which continues the other, the first is the sounder: it has every event of
+    the other and more, else fewer lines that are no events, else (the same events) the same choice on every machine.
+
+    False when each has events that the other lacks and nothing else tells them apart: then the remote's stays in place.
+    This looks at the bytes alone and not at who changed what: a repair and a damage look alike in the history, and two
+    machines that each took the other's version for the damage would go on for ever.
+    """
+    ours, theirs = sound_lines(one), sound_lines(other)
+    mine, yours = {name for name, _ in ours}, {name for name, _ in theirs}
+    if mine > yours or mine < yours:
+        return mine > yours
+    bad, worse = _lines(one) - len(ours), _lines(other) - len(theirs)
+    if bad != worse:
+        return bad < worse
+    return mine == yours and one < other
+
+
+def _lines(content: bytes) -> int:
+    """How many lines there are, those counted twice that something has put a carriage return or a mark around."""
+    return sum(1 for line in content.split(b"\n") if line) + content.count(b"\r\n") + content.count(BOM)
 
 
 def extra_lines(kept: bytes, *others: bytes | None) -> list[bytes]:

@@ -15,6 +15,7 @@ import orjson
 from mait_code.journal import clock, segments
 from mait_code.journal.home import PRIVATE_FILE, Home, make_directory, make_way, write_atomically
 from mait_code.journal.ids import REPLICA, new_replica
+from mait_code.journal.secrets import mask
 from mait_code.journal.sha import hex_prefix
 
 TYPE_CHECKING = False
@@ -144,7 +145,7 @@ def describe(home: Home, identity: Identity, label: str = "") -> None:
         return
     if not os.path.isdir(directory):
         make_directory(directory)
-    record: dict[str, Any] = {"label": label or os.uname().nodename, "created": clock.text(clock.wall())}
+    record: dict[str, Any] = {"label": mask(label)[0] or os.uname().nodename, "created": clock.text(clock.wall())}
     if identity.forked_from:
         record["forked_from"] = identity.forked_from
     write_atomically(path, orjson.dumps(record) + b"\n")

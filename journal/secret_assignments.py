@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 
+from mait_code.journal.secret_signs import NAMES, fold, places
 from mait_code.journal.secret_values import CLOSERS, LOOSE, SAID, SURE, is_code, looks_secret, stands_for, strong
 
 TYPE_CHECKING = False
@@ -11,14 +12,12 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     Span = tuple[int, int, str]
+    Range = tuple[int, int]
+    #: Where a name stands, and which sort of name it is.
+    Name = tuple[int, int, str]
 
 __all__ = ["found", "label_of"]
 
-#: Where a name may begin or, for keys, end. Found by plain searches: one pattern at every letter of a text is slow.
-_STEMS = (
-    *("pass", "pw", "kennwort", "senha", "contrase", "mot de passe", "парол", "密码", "密碼", "パスワード", "cred"),
-    *("secret", "token", "key", "auth", "bearer"),
-)
 _NAME = re.compile(
     r"(?P<password>pass(?:w(?:or[dt]|d)|phrase|code|wrd)?|(?<![a-z])pwd?|(?<=[a-z_])(?-i:P)wd|pwd|kennwort|senha"
     r"|contrase(?:ñ|n)a|mot de passe|парол[ья]|密[码碼]|パスワード|credentials?|(?<![a-z])creds?)"
@@ -26,19 +25,11 @@ _NAME = re.compile(
     r"|(?P<auth>(?<=_)auth|(?<=[\"'])auth(?=\\?[\"'])|auth[ _-]?code|bearer)",
     re.IGNORECASE,
 )
-#: Words that make a key a secret.
-_KEY = re.compile(
-    r"(?:api|app(?:lication)?|access|account|admin|auth|authori[sz]ation|client|consumer|crypto|decryption|deploy|enc"
-    r"|encryption|functions?|hmac|host|integration|jwt|license|licence|master|private|primary[ _-]?access|project|rest"
-    r"|root|secret|secret[ _-]?access|server|service|session|shared(?:[ _-]?access)?|signature|signing|ssh|storage"
-    r"|stream|subscription|user|webhook|write|personal|bot)[ _.-]?(?P<key>key)\Z",
-    re.IGNORECASE,
-)
-#: What stands before the stem in names that mean something else: bypass, next_page_token.
+#: By the beginning of the stem, what stands before it in names that mean something else: bypass, next_page_token.
 _OTHER = {
-    "pass": re.compile(r"(?:by|com|tres|sur|under|over|im|en|tour|bi)\Z", re.IGNORECASE),
+    "pas": re.compile(r"(?:by|com|tres|sur|under|over|im|en|tour|bi)\Z", re.IGNORECASE),
     "pwd": re.compile(r"[`(]\Z"),
-    "token": re.compile(
+    "tok": re.compile(
         r"(?:page|next|prev(?:ious)?|continuation|cancel(?:l?ation)?|sync|pad|eos|bos|unk|mask|sep|stop|start|cls|max"
         r"|min|special|first|last|total|per|input|output|design)[ _-]?\Z",
         re.IGNORECASE,
@@ -59,8 +50,7 @@ _SEPARATOR = re.compile(
     | (?P<pair>,?\s{0,20}["']?value["']?\s{0,4}[:=]\s{0,4})
     | (?P<tight>(?:=|:=|%3d|\\u003d|&\#61;)(?=\S))
     | (?P<equals>\s{0,8}:?={1,3}[^\S\n]{1,8}(?=\S))
-    | (?P<loose>\s{0,8}(?:=>|->|<-|={1,3}|:|：|%3a|>|\||\t)
-          [*_]{0,2}[^\S\n]{0,8}(?:\n{1,2}[^\S\n]{0,8})?)
+    | (?P<loose>\s{0,8}(?:=>|->|<-|={1,3}|:|：|%3a|>|\||\t)[*_]{0,2}[^\S\n]{0,8}(?:\n{1,2}[^\S\n]{0,8})?)
     | (?P<quote>\s{0,2}[,(]?\s{0,4}(?=@?\\{0,3}["'`]))
     | (?P<said>\s(?:is|are|was|to|be|ist|lautet|est|es)(?:\snow)?\s?:?\s{1,4})
     )""",
@@ -68,12 +58,15 @@ _SEPARATOR = re.compile(
 )
 _VALUE = re.compile(
     r"(?:[fFrRbBuU@$]{0,2}(?P<q>\\{0,3}[\"'`“„«]{1,3}))(?P<quoted>[^\r\n]{1,400}?)(?:(?P=q)|[”“»])"
-    r"|(?:[fFrRbBuU@]{1,2}(?=\\{0,3}[\"'`]))?\\{0,3}[\"'`“„«*]{0,2}(?P<bare>[^\s\"'`<>“”„«»]{1,400})"
+    r"|(?:[fFrRbBuU@]{1,2}(?=\\{0,3}[\"'`]))?\\{0,3}[\"'`“„«*]{0,2}(?P<bare>[^\s\"'`<>“”„«»]{1,200})"
 )
 #: Where one value ends and the next pair begins; where text inside a JSON string does.
 _NEXT_PAIR = re.compile(
-    r"[,&](?=[\w .-]{1,40}[=:])|;(?=[\w .-]{1,40}=)|;(?=\s|$)|\\(?=[nrt\"'])|&(?:amp|quot|apos|lt|gt|#\w{2,4});|%26|\|(?=\s|$)"
+    r"[,&](?=[\w .-]{1,40}[=:])|;(?=[\w .-]{1,40}=)|[;|](?=\s|$)|\\(?=[nrt\"'])|%26"
+    r"|&(?:amp|quot|apos|lt|gt|#\w{2,4});"
 )
+#: No value is looked at beyond this; where one is longer, the rest of it goes with it.
+_LONGEST = 200
 _GOES_ON = re.compile(r"[^\s\"'`<>]*")
 
 #: What may stand before a variable on its line in a file of settings or a script.
@@ -83,55 +76,59 @@ _SYMBOLS = frozenset("!#$%&*+?^~")
 _LABELS = {"password": "password", "secret": "secret", "token": "token", "key": "key", "auth": "credentials"}
 
 
-def _names(text: str) -> Iterator[re.Match[str]]:
-    """The names in a text that something secret may be given to. The last group of a match says which sort."""
-    lowered = text.replace("İ", "I").lower()  # the one letter that is longer in lower case
-    for stem in _STEMS:
-        place = lowered.find(stem)
-        while place >= 0:
+def _names(text: str) -> Iterator[Name]:
+    """The names in a text that something secret may be given to."""
+    lowered = fold(text)
+    for stem in NAMES:
+        for place in places(lowered, stem):
             if stem == "key":
-                name = _KEY.search(text, max(0, place - 24), place + 3)
-            else:
-                name = _NAME.match(text, place)
-            if name is not None:
-                yield name
-            place = lowered.find(stem, place + 1)
+                yield place, place + 3, stem
+            elif found := _NAME.match(text, place):
+                yield place, found.end(), found.lastgroup or stem
 
 
 def _assigned(text: str) -> Iterator[Span]:
     """Values of names such as `password`, `API_KEY`, `"clientSecret"`."""
-    for name in _names(text):
-        span = _value_of(text, name)
+    last = 0
+    for name in sorted(_names(text)):
+        span = _value_of(text, name) if name[0] >= last else None
         if span is not None:
-            yield (*span, _LABELS[name.lastgroup or "secret"])
+            start, last = span
+            yield start, last, _LABELS[name[2]]
 
 
-def _value_of(text: str, name: re.Match[str]) -> tuple[int, int] | None:
+def _value_of(text: str, name: Name) -> Range | None:
     """Where the secret stands that follows a name; None where none does."""
-    separator = _SEPARATOR.match(text, name.end())
+    begins, ends, sort = name
+    separator = _SEPARATOR.match(text, ends)
     value = _VALUE.match(text, separator.end()) if separator else None
-    if separator is None or value is None or _is_another(text, name, separator):
+    if separator is None or value is None or _is_another(text, begins, separator[0]):
         return None
     how = separator.lastgroup or ""
     quoted = value["quoted"] is not None
-    environment = how in ("tight", "pair") and name[0].isupper() and not text[name.start() - 1 : name.start()].islower()
+    called = text[begins:ends]
+    environment = how in ("tight", "pair") and called.isupper() and not text[begins - 1 : begins].islower()
     if quoted:
         start, end = value.span("quoted")
     else:
-        line = environment and _LINE.match(text, text.rfind("\n", 0, name.start()) + 1, name.start())
+        line = environment and _LINE.match(text, text.rfind("\n", max(0, begins - 100), begins) + 1, begins)
         start, end = _bare_end(text, *value.span("bare"), whole=bool(line))
     if (not quoted or how == "quote") and _is_told(value["bare"] or "", text[start:end]):
         return None
     written = _written(how, quoted)
-    if name[0].lower() in ("pass", "pw") and (how == "quote" or (written != SURE and not _is_mixed(text[start:end]))):
+    if called.lower() in ("pass", "pw") and (how == "quote" or (written != SURE and not _is_mixed(text[start:end]))):
         return None
-    secret = looks_secret(text[start:end], written, name.lastgroup == "password", environment)
-    return (start, end) if secret else None
+    if not looks_secret(text[start:end], written, sort == "password", environment):
+        return None
+    if value.end() - start >= _LONGEST and (rest := _GOES_ON.match(text, value.end())):
+        end = rest.end()
+    return start, end
 
 
 def _is_told(*values: str) -> bool:
     """Whether a value, with or without what closes it, says where the secret comes from."""
-    return any(stands_for(one) or is_code(one) for one in values if one)
+    each = {one for value in values for one in (value, value.rstrip(",;"))}
+    return any(stands_for(one) or is_code(one) for one in each if one)
 
 
 def _written(how: str, quoted: bool) -> int:
@@ -141,17 +138,13 @@ def _written(how: str, quoted: bool) -> int:
     return SAID if how == "said" else LOOSE
 
 
-def _is_another(text: str, name: re.Match[str], separator: re.Match[str]) -> bool:
+def _is_another(text: str, begins: int, separator: str) -> bool:
     """Whether the name only looks like one of ours: next_page_token, bypass, a part of arn:aws:...:secret:name."""
-    before = text[max(0, name.start() - 14) : name.start()]
-    return _means_another(before, name[0]) or (separator[0] == ":" and before[-1:] in (":", "/"))
-
-
-def _means_another(before: str, name: str) -> bool:
-    for stem, other in _OTHER.items():
-        if name[: len(stem)].lower() == stem and other.search(before):
-            return True
-    return False
+    if separator == ":" and text[begins - 1 : begins] in (":", "/"):
+        return True
+    stem = text[begins : begins + 3].lower()
+    other = _OTHER.get(stem)
+    return other is not None and other.search(text, max(0, begins - 14), begins) is not None
 
 
 def _is_mixed(value: str) -> bool:
@@ -162,8 +155,6 @@ def _is_mixed(value: str) -> bool:
 def _bare_end(text: str, start: int, end: int, whole: bool) -> tuple[int, int]:
     """Where a value without quotes ends: before the next pair unless it is the `whole` rest of the line, and without
     the punctuation of the sentence."""
-    if end - start >= 400 and (rest := _GOES_ON.match(text, end)):
-        end = rest.end()
     following = None if whole else _NEXT_PAIR.search(text, start, end)
     if following and following.start() > start:
         end = following.start()
@@ -174,14 +165,10 @@ def _bare_end(text: str, start: int, end: int, whole: bool) -> tuple[int, int]:
 
 def label_of(name: str, value: str) -> str:
     """What kind of secret an object's field is, by its name; empty where it is none."""
-    for found in _names(name):
-        rest = re.fullmatch(_REST_OF_NAME, name[found.end() :], re.IGNORECASE)
-        if (
-            rest
-            and not _means_another(name[: found.start()], found[0])
-            and looks_secret(value, SURE, found.lastgroup == "password")
-        ):
-            return _LABELS[found.lastgroup or "secret"]
+    for begins, ends, sort in _names(name):
+        rest = re.fullmatch(_REST_OF_NAME, name[ends:], re.IGNORECASE)
+        if rest and not _is_another(name, begins, "") and looks_secret(value, SURE, sort == "password"):
+            return _LABELS[sort]
     return ""
 
 

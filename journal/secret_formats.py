@@ -15,8 +15,8 @@ if TYPE_CHECKING:
 __all__ = ["RULES", "Rule", "found"]
 
 #: No pattern repeats without a bound, so that one start costs at most this much; what goes on is taken along after.
-_LONGEST = 400
-_GOES_ON = re.compile(r"[\w+/=.~%-]*[\w+/=~%-]")
+_LONGEST = 200
+_GOES_ON = re.compile(r"[\w+/=.~%-]*(?<![.])")
 #: Letters that stand before a secret and are not part of it: escapes of JSON and URLs, colours of a terminal.
 _ESCAPES = re.compile(r"(?:\\[nrtfbv]|%[0-9A-F]{2}|\\u00[0-9a-f]{2}|\\x[0-9a-f]{2}|\[[0-9;]*m)\Z", re.IGNORECASE)
 
@@ -158,7 +158,7 @@ RULES = (
     Rule("Atlassian token", "ATATT3 ATCTT3 ATSTT3", r"AT[ACS]TT3[\w=-]{20,}", apart=True),
     Rule("Bitbucket password", "ATBB", r"ATBB[A-Za-z0-9]{20,}", apart=True, check=_two_cases),
     Rule("New Relic key", "NRAK- NRAA- NRII- NRRA-", r"NR(?:AK|AA|II|RA)-[\w-]{N}"),
-    Rule("JWT", "eyJ", r"eyJ[\w-]{8,1200}\.{1,2}[\w-]{8,}(?:\.{1,2}[\w-]{1,400}){0,3}", apart=True),
+    Rule("JWT", "eyJ", r"eyJ[\w-]{8,600}\.{1,2}[\w-]{8,}(?:\.{1,2}[\w-]{1,400}){0,3}", apart=True),
     Rule("age key", "AGE-SECRET-KEY- AGE-PLUGIN-", r"AGE-(?:SECRET-KEY(?:-PQ)?|PLUGIN-[A-Z0-9]{1,40})-1[A-Z0-9]{20,}"),
     Rule("Vault token", "hvs. hvb. hvr.", r"hv[bsr]\.[\w-]{20,}", apart=True),
     Rule("Doppler token", "dp.pt. dp.st. dp.ct. dp.sa. dp.scim. dp.audit.", r"dp\.[a-z]{2,5}\.[\w.-]{20,}", apart=True),

@@ -77,6 +77,8 @@ def _credentials(header: re.Match[str]) -> tuple[int, int] | None:
         rest = rest.lstrip()
         start = header.end("value") - len(rest)
         rest = rest.split(None, 1)[0] if rest.strip() else ""
+    if stands_for(rest):
+        return None
     rest = rest.rstrip(CLOSERS + " ")
     word = len(rest) < 16 and rest.isalpha() and (rest.islower() or rest.istitle() or rest.isupper())
     if len(rest) < 4 or word or stands_for(rest) or is_placeholder(rest):

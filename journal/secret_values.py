@@ -24,24 +24,25 @@ __all__ = [
 SURE, LOOSE, SAID = 2, 1, 0
 
 
-def _words(text: str) -> frozenset[str]:
+def words(text: str) -> frozenset[str]:
+    """The words of a text, to look others up in."""
     return frozenset(text.split())
 
 
 #: Words that stand where a value would. One of them makes the whole a placeholder.
-_PLACEHOLDERS = _words("""
+_PLACEHOLDERS = words("""
     your yours my example examples placeholder changeme changeit change replace replaceme insert dummy fake sample
     redacted masked hidden removed omitted here todo tbd xxx foo bar baz foobar goes enter some
 """)
 #: Words that are said about secrets, and are none.
-_SAID_OF_THEM = _words("""
+_SAID_OF_THEM = words("""
     true false none null nil undefined yes no on off required optional string str text number integer int bool boolean
     bytes object array any void empty unset missing invalid expired unknown default enabled disabled password passwd
     secret token bearer basic jwt key apikey credentials auth authorization oauth header cookie session env stdin
     prompt vault keychain keyring generated random rotate rotated the see same never always
 """)
 #: What holds letters and digits, and is a word all the same.
-_TECHNICAL = _words("""
+_TECHNICAL = words("""
     base16 base32 base36 base58 base62 base64 base64url md4 md5 sha1 sha2 sha3 sha224 sha256 sha384 sha512 argon2
     argon2i argon2d argon2id pbkdf2 bcrypt utf8 utf16 oauth1 oauth2 oidc 2fa mfa totp x509 pkcs1 pkcs7 pkcs8 pkcs11
     pkcs12 p12 hs256 hs384 hs512 rs256 rs384 rs512 es256 es384 es512 ps256 ed25519 ed448 x25519 rsa2048 rsa4096
@@ -70,7 +71,8 @@ _STANDS_FOR = re.compile(
 #: Blanks and quotes end a value without quotes: what is left of a call may lack its end.
 _CALL = re.compile(
     r"""(?xi)
-    [a-z_$][a-z_$.>:?!-]{2,} [(\[] (?: [\w\s.,:$=*&/()\[\]{}-]* [)\]]+ .* | [(\[{]* [a-z_$.,*&=:-]* )
+    (?: [a-z_$][a-z_$.>:?!-]{2,} | (?: [a-z_]\w* (?:\.|->|::) )+ [a-z_]\w* )
+    [(\[] (?: [\w\s.,:$=*&/()\[\]{}-]* [)\]]+ .* | [(\[{]* [a-z_$.,*&=:-]* )
     | [(\[{]+ (?: [a-z_][a-z_.]* (?: :.* )? )? [)\]}]*
     """,
     re.DOTALL,
@@ -88,7 +90,7 @@ _MAIL = re.compile(r"[\w.+-]+@[\w-]+(?:\.[\w-]+)+")
 _HEX = re.compile(r"[0-9a-f]{16,}|[0-9A-F]{16,}")
 _UUID = re.compile(r"[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}", re.IGNORECASE)
 #: Longer values say no more than their beginning about what they are.
-_ENOUGH = 120
+_ENOUGH = 64
 
 
 def looks_secret(value: str, written: int, password: bool = False, environment: bool = False) -> bool:
@@ -126,15 +128,15 @@ def _is_phrase(value: str, pieces: list[str], written: int, password: bool, envi
     """Whether a value of plain words or numbers is a secret all the same."""
     if written != SURE:
         return False
-    words = [piece.lower() for piece in pieces]
-    if any(word in _SAID_OF_THEM for word in words):
+    spoken = [piece.lower() for piece in pieces]
+    if any(word in _SAID_OF_THEM for word in spoken):
         return False
-    if all(map(str.isdigit, words)):
+    if all(map(str.isdigit, spoken)):
         return password and len(value) >= 6 and len(pieces) == 1
-    if len(words) == 1:
+    if len(spoken) == 1:
         return (environment and password) or _is_run(value)
-    digits = any(map(str.isdigit, words))
-    return password and (environment or digits or len(words) >= 4)
+    digits = any(map(str.isdigit, spoken))
+    return password and (environment or digits or len(spoken) >= 4)
 
 
 def _has_sign(value: str) -> bool:

@@ -7,10 +7,11 @@ regular expression. Only what they find loads the modules that know more.
 from __future__ import annotations
 
 from mait_code.journal.errors import BadInput
+from mait_code.journal.secret_signs import has_name, suspicious
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Collection, Iterable
+    from collections.abc import Collection
     from typing import Any
 
     from mait_code.journal.kinds import Kind
@@ -19,45 +20,13 @@ if TYPE_CHECKING:
     #: Start, end, and what goes in between instead.
     Cut = tuple[int, int, str]
 
-__all__ = ["PREFIXES", "clean", "mask", "public"]
+__all__ = ["clean", "mask", "mask_of", "public"]
 
-#: What the known formats begin with or hold, case-sensitive. The rules in secret_formats say which is whose.
-PREFIXES = (
-    *("AKIA", "ASIA", "ABIA", "ACCA", "ABSK", "gho_", "ghp_", "ghr_", "ghs_", "ghu_", "github_pat_", "glpat-", "gldt-"),
-    *("glrt-", "glptt-", "glcbt-", "glft-", "glimt-", "glagent-", "gloas-", "glsoat-", "glffct-", "GR1348941"),
-    *("xoxa-", "xoxb-", "xoxc-", "xoxd-", "xoxe", "xoxo-", "xoxp-", "xoxr-", "xoxs-", "xapp-", "hooks.slack.com/"),
-    *("sk_live_", "sk_test_", "sk_prod_", "rk_live_", "rk_test_", "rk_prod_", "whsec_", "sk-", "AIza", "GOCSPX-"),
-    *("ya29.", "1//0", "npm_", "pypi-", "SK", "SG.", ":AA", ":APA91b", "api/webhooks/", "MT", "Mj", "Mz", "ND", "NT"),
-    *("Nj", "Nz", "OD", "OT", "8Q~", "7Q~", "dop_v1_", "doo_v1_", "dor_v1_", "HRKU-", "key-", "-us", "v1.0-", "cfk_"),
-    *("cfut_", "cfat_", "hf_", "api_org_", "dapi", "dkea", "dsapi", "shpat_", "shpca_", "shppa_", "shpss_", "shptka_"),
-    *("sq0atp-", "sq0csp-", "sq0idp-", "EAAA", "EAA", "sl.", "ATATT3", "ATCTT3", "ATBB", "ATSTT3", "NRAK-", "NRAA-"),
-    *("NRII-", "NRRA-", "eyJ", "AGE-SECRET-KEY-", "AGE-PLUGIN-", "hvs.", "hvb.", "hvr.", "dp.pt.", "dp.st.", "dp.ct."),
-    *("dp.sa.", "dp.scim.", "dp.audit.", "lin_api_", "lin_oauth_", "ntn_", "secret_", "figd_", "figo_", "pat"),
-    *("xkeysib-", "xsmtpsib-", "PMAK-", "rubygems_", "oy2", "cio", "dckr_pat_", "dckr_oat_", ".atlasv1.", "pul-"),
-    *("fo1_", "fm1_", "fm2_", "fm1r_", "sbp_", "sb_secret_", "pscale_", "nfp_", "sntrys_", "sntryu_", "glsa_", "glc_"),
-    *("r8_", "gsk_", "xai-", "pplx-", "tvly-", "lsv2_", "fw_", "LTAI", "AKID", "CCIPAT_", "bkua_", "bkat_", "bkct_"),
-    *("ops_eyJ", "tskey-", "AKCp", "cmVmdGtu", "access_token$", "FLWSECK", "EZAK", "EZTK", "shippo_", "sgp_", "CFPAT-"),
-    *("dG9rO", "CLOJARS_", "pnu_", "rdme_", "hooks.zapier.com/", "webhook.office.com/", "AAAAAAAAAAAAAAAAAAAA"),
-    *("phx_", "LS0tLS1CRUdJTi", "vercel_", "vcp_", "vck_", "y0_", "AQVN"),
-)
-#: Shorter than this between two blanks is no known format.
-_SHORTEST = 20
-#: What things that have a secret value are called, lower case. Of several languages, as people write in theirs.
-_NAMES = (
-    *("pass", "pw", "secret", "token", "key", "auth", "cred", "bearer", "basic ", "cookie", "sig", "kennwort", "senha"),
-    *("contras", "парол", "密码", "密碼", "パスワード", "phrase", "mnemonic", "curl", "mysql", "login", "--user"),
-    *("identified by",),
-)
-#: What may stand between such a name and the value.
-_BETWEEN = (
-    *("=", ":", "：", ">", "|", "(", '"', "'", "`", "\t", "\n", "%3", "u003d", "--", " -p", "login", "env "),
-    *(" is ", " are ", " was ", " be ", " to ", " ist ", " est ", " es ", "bearer ", "basic ", "identified by"),
-)
 #: The beginnings of a tag.
 _TAGS = ("<", "&", "\\", "%", "＜", "﹤")
 #: Characters that are not seen, and would hide a secret from whoever looks for it.
 _UNSEEN = frozenset(
-    "\u00ad\u034f\u061c\u115f\u180e\u200b\u200c\u200d\u200e\u200f\u2060\u2061\u2062\u2063\u2064\ufe0f\ufeff"
+    "\0\ufffd\u00ad\u034f\u061c\u115f\u180e\u200b\u200c\u200d\u200e\u200f\u2060\u2061\u2062\u2063\u2064\ufe0f\ufeff"
 )
 
 _CALLED = {"what": "text", "acceptance_criteria": "acceptance criteria", "completion_summary": "summary"}
@@ -115,7 +84,7 @@ def mask(text: str) -> tuple[str, list[str]]:
     labels: list[str] = []
     for _round in range(_ROUNDS):
         seen, positions = _seen(text)
-        if not _suspicious(seen):
+        if not suspicious(seen):
             break
         from mait_code.journal import secret_patterns
 
@@ -161,7 +130,7 @@ class _Found:
             self.private = True
         if self._allow:
             return kept
-        if name and _holds(name.lower(), _NAMES):
+        if name and has_name(name):
             from mait_code.journal import secret_assignments
 
             label = secret_assignments.label_of(name, kept)
@@ -186,28 +155,11 @@ class _Found:
         return notes
 
 
-# -- finding out quickly ----------------------------------------------------------------------------------------------
-
-
-def _holds(text: str, words: Iterable[str]) -> bool:
-    return any(word in text for word in words)
-
-
-def _suspicious(text: str) -> bool:
-    """Whether it is worth looking closer."""
-    if ("://" in text and "@" in text) or "PRIVATE KEY" in text or "PuTTY-" in text:
-        return True
-    lowered = text.lower()
-    if _holds(lowered, _NAMES) and _holds(lowered, _BETWEEN):
-        return True
-    return max(map(len, text.split()), default=0) >= _SHORTEST and _holds(text, PREFIXES)
-
-
 # -- cutting ----------------------------------------------------------------------------------------------------------
 
 
 def _hides(text: str) -> bool:
-    return not text.isascii() and not _UNSEEN.isdisjoint(text)
+    return "\0" in text or (not text.isascii() and not _UNSEEN.isdisjoint(text))
 
 
 def _seen(text: str) -> tuple[str, list[int] | None]:

@@ -16,7 +16,7 @@ import stat
 
 import orjson
 
-from mait_code.journal import clock, recent, replica, segments, spool
+from mait_code.journal import clock, recent, replica, secrets, segments, spool
 from mait_code.journal.errors import BadInput, Busy, DiskRefused, Refused
 from mait_code.journal.event import LONGEST_LINE, Bad, Event, parse
 from mait_code.journal.home import PRIVATE_FILE, Home, format_fault, make_directory, write_atomically
@@ -27,7 +27,7 @@ from mait_code.journal.reading import last_event
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Collection, Sequence
     from types import TracebackType
     from typing import Any, Protocol
 
@@ -61,12 +61,15 @@ class Writer:
         self.events: list[Event] = []
         self.undoes = ""
         self.spooled = ""
+        #: What the log holds already is written as it is there, all of it: undo, conflicts pick.
+        self.verbatim = False
         self._wait = wait
         self._spools = spools
         self._durable = durable
         self._lock = Lock(self.home.in_state("lock"))
         self._locked = False
         self._tail: Tail | None = None
+        self._masked: list[str] = []
         #: Heads written earlier in this action: a second write of a register names the first.
         self._written: dict[str, dict[str, list[str]]] = {}
 
@@ -107,14 +110,19 @@ class Writer:
         id: str = "",
         wall: int | None = None,
         actor: str = "",
+        verbatim: Collection[str] = (),
         **data: Any,
     ) -> Event:
         """Add an event to the action. Without `entity` it is a new one; without `sees` it names all present heads.
 
-        `id` and `wall` (microseconds) are for facts from outside, `sees` for undo. Raises BadInput where the data is not
-        the kind's or the line would be longer than 256 KiB.
+        `id` and `wall` (microseconds) are for facts from outside, `sees` for undo. `verbatim` names the fields whose
+        value the log holds already: in all others private text is left out and secrets are masked. Raises BadInput
+        where the data is not the kind's, all of it was private, or the line would be longer than 256 KiB.
         """
         declared = KINDS[kind]
+        if not self.verbatim:
+            data, notes = secrets.clean(declared, data, self.journal.allow_secret, verbatim)
+            self._masked += notes
         fault = declared.fault(data)
         if fault:
             raise BadInput(f"{kind}: {fault}")
@@ -191,6 +199,7 @@ class Writer:
                     self._spool()
                 else:
                     self._tail.write(self.events)
+                self.journal.masked += self._masked
         finally:
             handles = self._close()
             try:
@@ -228,6 +237,9 @@ class Tail:
             self._clock = replica.Clock.load(home)
         elif replica.copied(home, identity, self._clock):
             cut = identity.fingerprint == replica.fingerprint(home)
+            if cut:
+                # The same machine put back to an earlier day: people go on calling it what they called it.
+                label = label or str(replica.described(home, identity.replica).get("label") or "")
             identity = replica.take_new(home, forked_from=identity.replica)
             self._clock = replica.Clock.load(home)
             if cut:
@@ -325,7 +337,9 @@ class Tail:
             if status.st_size < segments.CLOSED_AT and stat.S_ISREG(status.st_mode):
                 self.handles.append(handle)
                 if status.st_size == 0:
-                    self.handles.append(os.open(self.directory, os.O_RDONLY | os.O_CLOEXEC))
+                    # The file's name has to reach the disk too, and of the first one so have the directories it made.
+                    new = (self.directory, self.home.journal, self.home.data) if self.number == 1 else (self.directory,)
+                    self.handles.extend(os.open(folder, os.O_RDONLY | os.O_CLOEXEC) for folder in new)
                 return path, handle, status.st_size
             os.close(handle)
             self.number += 1

@@ -133,7 +133,7 @@ def cards(
     """
     columns = _BRIEF if brief else _COLUMNS
     query = f"SELECT {columns} FROM cards WHERE {where} {_ORDER} LIMIT ?"  # noqa: S608
-    found = {row[0]: Card(row) for row in store.db.execute(query, (*bindings, limit))}
+    found = {row[0]: Card(row) for row in store.query(query, (*bindings, limit))}
     if not found:
         return []
     _attach(store, found, comments)
@@ -151,7 +151,7 @@ def _attach(store: Store, found: dict[str, Card], comments: bool) -> None:
 
     def more(table: str, key: str, columns: str, order: str) -> Iterable[tuple[Card, tuple[Any, ...]]]:
         condition = f"WHERE {key} {chosen}" if chosen else ""
-        for row in store.db.execute(f"SELECT {key}, {columns} FROM {table} {condition} ORDER BY {order}", ids):  # noqa: S608
+        for row in store.query(f"SELECT {key}, {columns} FROM {table} {condition} ORDER BY {order}", ids):  # noqa: S608
             card = found.get(row[0])
             if card is not None:
                 yield card, row[1:]
@@ -202,7 +202,7 @@ def projects(store: Store) -> list[str]:
     """Every project that has a card."""
     return [
         row[0]
-        for row in store.db.execute("SELECT DISTINCT project FROM cards WHERE project IS NOT NULL ORDER BY project")
+        for row in store.query("SELECT DISTINCT project FROM cards WHERE project IS NOT NULL ORDER BY project")
     ]
 
 
@@ -210,6 +210,6 @@ def counts(store: Store, where: str = "1", bindings: tuple[Any, ...] = ()) -> di
     """How many cards stand in each column; columns of a newer version come last."""
     found = dict.fromkeys(COLUMNS, 0)
     query = f"SELECT status, count(*) FROM cards WHERE {where} GROUP BY status ORDER BY status"  # noqa: S608
-    for status, count in store.db.execute(query, bindings):
+    for status, count in store.query(query, bindings):
         found[status] = count
     return found

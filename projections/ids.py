@@ -41,7 +41,7 @@ def short_of(store: Store, id_: str, number: int | None = None) -> str:
         "SELECT min(entity) FROM entities WHERE entity > ?",
     )
     for query in neighbours:
-        other = store.db.execute(query, (entity,)).get
+        other = store.value(query, (entity,))
         if isinstance(other, str):
             longest = max(longest, len(_common(entity, other)) - len(store.family))
     return id_[: min(longest, ENTITY_LENGTH)]
@@ -72,7 +72,7 @@ def _common(one: str, other: str) -> str:
 
 def next_number(store: Store) -> int:
     """The next free number: the highest known here, deleted cards included, plus one. Ask under the append lock."""
-    highest = store.db.execute("SELECT max(number) FROM entities WHERE number IS NOT NULL").get
+    highest = store.value("SELECT max(number) FROM entities WHERE number IS NOT NULL")
     return (highest if isinstance(highest, int) else 0) + 1
 
 

@@ -91,18 +91,18 @@ def deleted(store: Store, entity: str = "") -> list[Item]:
 
 def count(store: Store) -> int:
     """How many items are waiting."""
-    number: int = store.db.execute("SELECT count(*) FROM inbox_items").get
+    number: int = store.value("SELECT count(*) FROM inbox_items")
     return number
 
 
 def projects(store: Store) -> list[str]:
     """Every project that something waiting was captured in."""
-    rows = store.db.execute("SELECT DISTINCT project FROM inbox_items WHERE project IS NOT NULL ORDER BY project")
+    rows = store.query("SELECT DISTINCT project FROM inbox_items WHERE project IS NOT NULL ORDER BY project")
     return [row[0] for row in rows]
 
 
 def _items(store: Store, sql: str, bindings: tuple[Any, ...]) -> list[Item]:
-    return _completed(store, [Item(row) for row in store.db.execute(sql, bindings)])
+    return _completed(store, [Item(row) for row in store.query(sql, bindings)])
 
 
 def _completed(store: Store, items: list[Item]) -> list[Item]:
@@ -116,7 +116,7 @@ def _completed(store: Store, items: list[Item]) -> list[Item]:
             item.short = shorts[item.id]
     if items:
         by_id = {item.id: item for item in items}
-        for id_, register in store.db.execute("SELECT id, register FROM conflicts ORDER BY register"):
+        for id_, register in store.query("SELECT id, register FROM conflicts ORDER BY register"):
             if id_ in by_id:
                 by_id[id_].conflicts.append(register)
     return items

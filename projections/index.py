@@ -192,7 +192,7 @@ class Index:
         """Remember ids that stand in more than one line, and fold anew all entities those lines name."""
         for one in copied:
             self.db.execute("INSERT OR IGNORE INTO copies VALUES (?)", (one,))
-            self._refold.update(row[0] for row in self.db.execute("SELECT entity FROM events WHERE id = ?", (one,)))
+            self._refold.update(str(row[0]) for row in self.db.execute("SELECT entity FROM events WHERE id = ?", (one,)))
 
     def _note_gone(self, new: list[Event]) -> None:
         for one, line in self._dropped.items():

@@ -9,7 +9,7 @@ from __future__ import annotations
 import os
 
 from mait_code.journal import segments
-from mait_code.journal.event import BOM, Bad, Event, Future, parse
+from mait_code.journal.event import BOM, LONGEST_LINE, Bad, Event, Future, parse
 from mait_code.projections import register
 from mait_code.projections.index import OFFSET_BITS, Index
 from mait_code.projections.projection import Projection
@@ -138,20 +138,20 @@ class Log(Store):
 
     # -- queries ------------------------------------------------------------------------------------------------------
 
-    def where(self, place: int) -> tuple[str, int]:
-        """(file relative to the journal, offset) of a place."""
-        key, offset = place >> OFFSET_BITS, place & ((1 << OFFSET_BITS) - 1)
-        directory, name = self.db.execute("SELECT directory, name FROM segments WHERE key = ?", (key,)).fetchall()[0]
-        return f"{directory}/{name}", offset
-
     def event_at(self, place: int) -> Event | None:
         """Read an event back from its segment; None where the file has changed since."""
-        name, offset = self.where(place)
-        content = segments.read(os.path.join(self.home.journal, name), offset)
-        if not content:
+        rows = self.query(
+            f"SELECT s.directory || '/' || s.name, l.id FROM lines l JOIN segments s ON s.key = l.place >> {OFFSET_BITS}"
+            " WHERE l.place = ?",
+            (place,),
+        )
+        if not rows:
             return None
-        event = parse(content.partition(b"\n")[0])
-        return event if isinstance(event, Event) else None
+        name, id_ = rows[0]
+        offset = place & ((1 << OFFSET_BITS) - 1)
+        content = segments.read(os.path.join(self.home.journal, name), offset, LONGEST_LINE + 64)
+        event = parse((content or b"").partition(b"\n")[0])
+        return event if isinstance(event, Event) and event.id == id_ else None
 
     def problems(self, severity: str = "") -> list[tuple[str, int, str, str]]:
         """(file, line number, severity, reason) of every line that is bad, newer, odd, or torn: a last line that is no

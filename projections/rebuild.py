@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from mait_code.journal import reading
 from mait_code.journal.errors import Busy
-from mait_code.journal.event import Bad, parse
+from mait_code.journal.event import Bad
 from mait_code.journal.reading import Mark
 from mait_code.projections.opening import BUSY, SUSPECT, is_damage
 from mait_code.projections.store import BATCH, without_collector
@@ -76,6 +76,8 @@ def _fold(
 
 def _take(change: Change, pairs: list[tuple[Store, Index]]) -> None:
     """Give each line to the stores it belongs in, parsed once."""
+    from mait_code.journal.quick import parse
+
     takers: dict[str, list[Callable[[int, int, bytes, Event | Bad], None]]] = {}
     everything = [index.take for store, index in pairs if not store.prefix]
     for store, index in pairs:

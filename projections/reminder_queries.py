@@ -132,7 +132,7 @@ def overdue(store: Store, now: datetime) -> list[Reminder]:
 
 def count(store: Store) -> int:
     """How many reminders are not dismissed."""
-    number: int = store.db.execute("SELECT count(*) FROM reminders WHERE next_at IS NOT NULL").get
+    number: int = store.value("SELECT count(*) FROM reminders WHERE next_at IS NOT NULL")
     return number
 
 

@@ -495,6 +495,10 @@ class Store:
         """Rows of the readable tables."""
         return self.ask(lambda db: db.execute(sql, bindings).fetchall())
 
+    def value(self, sql: str, bindings: tuple[Any, ...] = ()) -> Any:
+        """The first value of the first row, or None where there is none."""
+        return self.ask(lambda db: db.execute(sql, bindings).get)
+
     def gone(self) -> list[tuple[str, bytes]]:
         """(id, line) of events that were folded once and stand in no file any more."""
         return [(row[0], row[1]) for row in self.query("SELECT id, line FROM gone ORDER BY id")]

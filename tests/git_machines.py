@@ -3,8 +3,10 @@ them."""
 
 from __future__ import annotations
 
+import io
 import os
 import subprocess
+import tarfile
 from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
@@ -124,12 +126,15 @@ class Machine:
 
     def files(self) -> dict[str, bytes]:
         """Everything committed at HEAD: path -> content."""
-        names = self.git("ls-tree", "-r", "-z", "--name-only", "HEAD").split("\0")[:-1]
-        done = {}
-        for name in names:
-            raw = subprocess.run(["git", "-C", str(self.data), "show", f"HEAD:{name}"], capture_output=True, check=True)
-            done[name] = raw.stdout
-        return done
+        done = subprocess.run(
+            ["git", "-C", str(self.data), "archive", "--format=tar", "HEAD"],
+            capture_output=True,
+            check=True,
+            timeout=60,
+        )
+        with tarfile.open(fileobj=io.BytesIO(done.stdout)) as archive:
+            members = [member for member in archive.getmembers() if member.isfile()]
+            return {member.name: archive.extractfile(member).read() for member in members}  # type: ignore[union-attr]
 
     def clean(self) -> bool:
         """Whether plain `git status` has nothing to say about journal and documents."""
@@ -138,7 +143,7 @@ class Machine:
 
 def settle(*machines: Machine) -> None:
     """Sync all until nothing moves, then compare."""
-    for _ in range(3):
+    for _ in range(2):
         for machine in machines:
             machine.sync()
     first, *others = machines

@@ -8,10 +8,10 @@ import subprocess
 from typing import TYPE_CHECKING, Any
 
 import pytest
-
 from git_machines import bare, git
-from mait_code.journal import clock
 from two_machines import Machine
+
+from mait_code.journal import clock
 
 if TYPE_CHECKING:
     from collections.abc import Callable

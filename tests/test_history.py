@@ -51,6 +51,7 @@ def test_a_card(desk: Machine) -> None:
     assert {one["entity"] for one in found} == {f"card/{made['id']}"}
     assert [one["actor"] for one in found[:3]] == ["me", "me", "claude"]
     assert found[6]["undoes"] == found[5]["tx"]
+    assert found[2]["data"] == {"status": "done"}, "as every other JSON calls it"
     told = changes(desk, "1")
     assert told[0]["title"] == (None, "Fix the login")
     assert told[1] == {"title": ("Fix the login", "Fix the logout"), "description": (None, "two\nlines")}

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import http.server
 import os
+import shutil
 import signal
 import subprocess
 import sys
@@ -38,7 +40,7 @@ def b(tmp_path: Path, far: Path) -> Machine:
     return Machine(tmp_path / "b").make(far)
 
 
-def another(machine: Machine, far: Path, message: str = "by hand") -> Path:
+def another(machine: Machine, far: Path) -> Path:
     """A person's own clone of the remote, to do things to it by hand."""
     clone = machine.folder.parent / "by-hand"
     git(machine.folder.parent, "clone", "-q", str(far), str(clone))
@@ -211,7 +213,6 @@ def test_a_process_that_keeps_writing_loses_nothing(a: Machine, b: Machine, tmp_
 
 def test_two_syncs_and_a_git_gc_at_once(a: Machine, b: Machine) -> None:
     ids = a.capture("one") + b.capture("two")
-    failures: list[BaseException] = []
 
     def tidy() -> None:
         for _ in range(5):
@@ -224,7 +225,6 @@ def test_two_syncs_and_a_git_gc_at_once(a: Machine, b: Machine) -> None:
         a.sync()
         b.sync()
     gc.join()
-    assert not failures
     settle(a, b)
     assert set(a.lines()) == set(ids)
     a.git("fsck", "--strict")
@@ -284,6 +284,32 @@ def test_a_remote_that_refuses_us(a: Machine, tmp_path: Path) -> None:
     with pytest.raises(GitFailed, match=r"Permission denied \(publickey\)"):
         a.sync()
     assert any(event.encode() in content for content in a.files().values())  # committed before we were refused
+
+
+@pytest.mark.parametrize(("status", "refused"), [(401, True), (403, True), (404, True), (503, False)])
+def test_what_a_web_server_says(a: Machine, status: int, refused: bool) -> None:
+    class Server(http.server.BaseHTTPRequestHandler):
+        def do_GET(self) -> None:
+            self.send_response(status)
+            self.send_header("WWW-Authenticate", 'Basic realm="x"')
+            self.end_headers()
+
+        def log_message(self, *arguments: object) -> None:
+            """Nothing on stderr."""
+
+    with http.server.HTTPServer(("127.0.0.1", 0), Server) as server:
+        thread = threading.Thread(target=server.serve_forever)
+        thread.start()
+        try:
+            a.git("config", "remote.origin.url", f"http://127.0.0.1:{server.server_port}/x.git")
+            if refused:
+                with pytest.raises(GitFailed, match="refused"):
+                    a.sync()
+            else:
+                assert "503" in a.sync().offline
+        finally:
+            server.shutdown()
+            thread.join()
 
 
 def test_a_path_that_is_no_repository(a: Machine, tmp_path: Path) -> None:
@@ -829,21 +855,49 @@ def test_killed_between_steps(a: Machine, b: Machine, tmp_path: Path, step: str,
     assert a.git("status", "--porcelain") == ""
 
 
+def test_a_git_that_outlives_its_sync_holds_the_next_one_up(
+    a: Machine, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The sync is killed, the `git commit` it started goes on."""
+    real = shutil.which("git")
+    (tmp_path / "bin").mkdir()
+    wrapper = tmp_path / "bin" / "git"
+    wrapper.write_text(
+        f'#!/bin/sh\ncase " $* " in *" commit "*) touch {tmp_path}/started; sleep 2;; esac\nexec {real} "$@"\n'
+    )
+    wrapper.chmod(0o755)
+    (event,) = a.capture("one")
+    with a.here():
+        path = f"{tmp_path}/bin{os.pathsep}{os.environ['PATH']}"
+        process = subprocess.Popen([sys.executable, "-c", SYNC, str(a.data)], env={**os.environ, "PATH": path})
+        while not (tmp_path / "started").exists():
+            time.sleep(0.02)
+        process.kill()
+        process.wait()
+    with pytest.raises(Busy, match="another sync"):
+        a.sync(wait=0.1)
+    report = a.sync(wait=20)
+    assert (report.committed, report.sent) == (False, 1)
+    assert event in a.lines()
+
+
+SYNC = (
+    "import sys\n"
+    "from mait_code.journal import sync\n"
+    "from mait_code.journal.home import Home\n"
+    "from mait_code.journal.journal import Journal\n"
+    "sync.sync(Journal(Home(sys.argv[1])))\n"
+)
+
+
 def test_killed_at_any_moment(a: Machine, b: Machine) -> None:
     """Whole process groups killed at random moments, git included; every next sync goes on."""
-    script = (
-        "import sys\n"
-        "from mait_code.journal import sync\n"
-        "from mait_code.journal.home import Home\n"
-        "from mait_code.journal.journal import Journal\n"
-        "sync.sync(Journal(Home(sys.argv[1])))\n"
-    )
     ids = []
     for number in range(12):
         ids += a.capture(f"a {number}") + b.capture(f"b {number}")
         b.sync()
         with a.here():
-            process = subprocess.Popen([sys.executable, "-c", script, str(a.data)], stderr=subprocess.PIPE)
+            process = subprocess.Popen([sys.executable, "-c", SYNC, str(a.data)], stderr=subprocess.PIPE)
             time.sleep(0.06 + 0.02 * number)
             for child in children(process.pid):
                 kill(child)
@@ -892,9 +946,6 @@ def test_a_lock_from_before_the_machine_started_is_removed(a: Machine) -> None:
 # -- the rule itself
 
 
-LINES = [b'{"kind":"inbox.captured","v":1,"id":"' + b"%020x" % number + b'"}' for number in range(4)]
-
-
 def test_the_rule_on_bytes(a: Machine) -> None:
     ids = a.capture("w", "x", "y", "z")
     w, x, y, z = (a.lines()[one] + b"\n" for one in ids)
@@ -912,8 +963,18 @@ def test_the_rule_on_bytes(a: Machine) -> None:
     assert outcome(w + x, w + x, w) == (w + x, [], True)
     assert outcome(w + x, w + x, None) == (w + x, [], True)
     assert outcome(w + x, None, w + x) == (w + x, [], False)
-    assert outcome(w + x, w + x + y, w + z) == (w + x + y, [z], True)
+    assert outcome(w + x, w + x + y, w + z) == (w + z, [x, y], True)
     assert outcome(w + x, y, z) == (z, [y, w, x], True)
+    bad = w.replace(b'"w"', b'"W"')
+    assert outcome(w + x, w + x, bad + x) == (w + x, [], True)
+    assert outcome(bad + x, bad + x, w + x) == (w + x, [], False)  # the same pair, seen from the other machine
+    assert outcome(w + x, w + x + y, bad + z) == (w + x + y, [z], True)
+    assert outcome(bad + z, bad + z, w + x + y) == (w + x + y, [z], True)
+    assert outcome(w + x, w + x, b"") == (w + x, [], True)
+    crlf = (w + x).replace(b"\n", b"\r\n")
+    assert outcome(w + x, w + x, crlf) == (w + x, [], True)
+    assert outcome(crlf, crlf, w + x) == (w + x, [], False)
+    assert outcome(w + x, w + x, x + w)[0] == outcome(x + w, x + w, w + x)[0]
     assert outcome(w, b"garbage\n", w + x) == (w + x, [], False)
     torn = w + x[:30]
     assert outcome(torn, torn + b"\n" + y, torn) == (torn + b"\n" + y, [], False)

@@ -75,6 +75,7 @@ class Invocation:
         self.no_colour = False
         self.data_dir: str | None = None
         self.actor: Literal["me", "claude"] | None = None
+        self.allow_secret = False
         #: Canonical names of the commands entered so far; never anything a user typed freely.
         self.path: list[str] = [base] if base else []
         #: How it ended, where the exit code does not tell.
@@ -147,6 +148,13 @@ GLOBAL_OPTIONS: tuple[click.Option, ...] = (
         expose_value=False,
         callback=_remember("actor"),
         help="Who is acting (found from the session by default).",
+    ),
+    click.Option(
+        ["--allow-secret", "global_allow_secret"],
+        is_flag=True,
+        expose_value=False,
+        callback=_remember("allow_secret"),
+        help="Store what looks like a secret as it is.",
     ),
 )
 
@@ -259,7 +267,9 @@ def _invocation(context: click.Context) -> Invocation:
 def _open_workspace(invocation: Invocation) -> Workspace:
     from mait_code.commands.workspace import Workspace
 
-    return Workspace.open(invocation.data_dir, invocation.actor)
+    workspace = Workspace.open(invocation.data_dir, invocation.actor)
+    workspace.journal.allow_secret = invocation.allow_secret
+    return workspace
 
 
 def command(name: str, **settings: Any) -> Callable[[Callable[..., Result]], Command]:
@@ -273,7 +283,11 @@ def pass_workspace(function: Callable[Concatenate[Workspace, Output, P], Result]
     def run(*args: P.args, **kwargs: P.kwargs) -> Result:
         invocation = _invocation(click.get_current_context())
         with _open_workspace(invocation) as workspace:
-            result = function(workspace, invocation.out, *args, **kwargs)
+            try:
+                result = function(workspace, invocation.out, *args, **kwargs)
+            finally:
+                for said in dict.fromkeys(workspace.journal.masked):
+                    invocation.out.note(said)
             if workspace.behind:
                 invocation.out.note(
                     f"{workspace.behind} events are not in this yet: another process is writing the store"

@@ -50,8 +50,8 @@ def init(ws: Workspace, out: Output, remote: str | None, label: str | None) -> N
 def sync(ws: Workspace, out: Output) -> int:
     """Exchange events with the other machines.
 
-    Commits what happened here, merges what the others sent, sends the rest. Offline it commits and says what waits. Exit
-    code 1 also where the remote had lost lines: they were kept here and sent again.
+    Commits what happened here, merges what the others sent, sends the rest. Offline it commits and says what waits.
+    Exit code 1 also where the remote had lost lines: they were kept here and sent again.
     """
     from mait_code.commands import exchange
 

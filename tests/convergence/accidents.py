@@ -227,6 +227,7 @@ def same_id(world: World, machine: Machine, value: int) -> None:
         rest |= {"replica": one.replica, "seq": one.seq}
     entity = _entity(machine, 0, "card") if value % 2 else one.entity
     if entity:
+        world.displaced.add(one.id)
         put_lines(machine, [event("card.edited", entity, {"title": f"again {value}"}, at=at, **rest).line()])
 
 

@@ -11,7 +11,7 @@ import orjson
 from convergence import readable
 from convergence.machine import FAMILIES, Machine
 from convergence.model import Model
-from mait_code.journal import ids, segments
+from mait_code.journal import clock, ids, segments
 from mait_code.projections.digest import digest
 from mait_code.projections.rebuild import rebuild
 
@@ -28,7 +28,8 @@ def convergence(world: World, rebuilt: int = 0) -> None:
     world.exchange()
     first = world.machines[0]
     model = Model(first.lines())
-    assert set(world.acknowledged) <= model.ids, "an acknowledged event is in no file"
+    assert world.acknowledged.keys() <= model.facts.keys(), "an acknowledged event is in no file"
+    _answers_sort_behind(world, model)
     for family in FAMILIES:
         for machine in world.machines:
             machine.store(family).catch_up()
@@ -37,6 +38,17 @@ def convergence(world: World, rebuilt: int = 0) -> None:
         for machine in world.machines[1:]:
             agree(f"{family}: digest of another machine", digest(machine.store(family)), wanted)
     _rebuild(world, rebuilt)
+
+
+def _answers_sort_behind(world: World, model: Model) -> None:
+    """Whoever saw an event wrote one that is later in the order, however wrong the clocks are. Only at the end of time
+    nothing can be later."""
+    for id_ in world.acknowledged.keys() - world.displaced:
+        fact = model.facts[id_]
+        for one in {one for named in fact.sees.values() for one in named}:
+            seen = model.facts.get(one)
+            if seen is not None and one not in world.displaced and fact.key[0] < clock.LAST:
+                assert seen.key < fact.key, f"{fact.kind} sorts before what it saw"
 
 
 def _rebuild(world: World, rebuilt: int) -> None:

@@ -191,7 +191,7 @@ class Model:
             place = (fact.family, fact.id)
             if place not in kept or (fact.key, fact.line) < (kept[place].key, kept[place].line):
                 kept[place] = fact
-        self.ids = {id_ for _family, id_ in kept}
+        self.facts = {fact.id: fact for fact in kept.values()}
         self.families: dict[str, dict[str, Entity]] = {family: {} for family in FAMILIES}
         grouped: dict[tuple[str, str], list[Fact]] = {}
         for fact in kept.values():

@@ -40,6 +40,8 @@ class World:
         self.machines: list[Machine] = []
         #: Every event that somebody was told is written, by id.
         self.acknowledged: dict[str, Event] = {}
+        #: Ids of which somebody else's line gave them another place in the order.
+        self.displaced: set[str] = set()
         self.counted = 0
         self.backups: list[tuple[Machine, str, bool]] = []
         self.random = random.Random(7)
