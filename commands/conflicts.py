@@ -149,7 +149,7 @@ def pick(ws: Workspace, conflict: Conflict, number: int) -> Event:
                 f"{conflict.field} of {conflict.short} was changed again meanwhile",
                 f"look again: mait-code conflicts show {conflict.short}",
             )
-        kind, data = store.projection.inverse(conflict.register, side.value, "", state)
+        kind, data = store.projection.inverse(conflict.register, side.value, state)
         writer.verbatim = True
         event = writer.append(kind, conflict.entity, **data)
     ws.refreshed(store.name.partition(".")[0])

@@ -17,6 +17,7 @@ from mait_code.journal.errors import GitFailed, MaitError
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
+    from types import FrameType
 
 LAPTOP, DESKTOP = "laptop", "desktop"
 #: Variables that would let the user's own settings, session or repository into the tour.
@@ -189,7 +190,6 @@ def take(show: Callable[[Step], None]) -> Tour:
     """Take the tour, telling `show` of each step. The temporary directory is gone when this returns or raises."""
     import signal
     import tempfile
-    from types import FrameType
 
     def leave(_signal: int, _frame: FrameType | None) -> None:
         raise KeyboardInterrupt

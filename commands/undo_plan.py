@@ -69,7 +69,7 @@ class Plan:
         undeleted = [head[0] for head in state["r"].get("deleted", ())]
         if undeleted:
             sees["deleted"] = undeleted
-        kind, data = store.projection.inverse("deleted", True, event.id, state)
+        kind, data = store.projection.inverse("deleted", True, state)
         self.inverses.append((kind, event.entity, data, sees))
 
     # -- registers that were written ----------------------------------------------------------------------------------
@@ -81,7 +81,7 @@ class Plan:
             if (event.entity, name) in self._done:
                 continue
             before = self._before(store, event, name)
-            kind, data = store.projection.inverse(name, before, event.id, state)
+            kind, data = store.projection.inverse(name, before, state)
             sees: Sees = {}
             for written, _new in KINDS[kind].writes("", data):
                 self._done.add((event.entity, written))

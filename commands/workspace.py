@@ -12,7 +12,7 @@ from mait_code.projections import stores
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from types import TracebackType
-    from typing import Literal
+    from typing import Literal, Self
 
     from mait_code.projections.log import Log
     from mait_code.projections.store import Store
@@ -109,7 +109,7 @@ class Workspace:
         self._stores.clear()
         self._fresh.clear()
 
-    def __enter__(self) -> Workspace:
+    def __enter__(self) -> Self:
         return self
 
     def __exit__(

@@ -42,7 +42,7 @@ def text(micros: int) -> str:
     if micros >= LAST_MICROS:
         return LAST
     moment = _EPOCH + timedelta(microseconds=micros)
-    return f"{moment.year:04d}-{moment.month:02d}-{moment.day:02d}T{moment.hour:02d}:{moment.minute:02d}:{moment.second:02d}.{moment.microsecond:06d}Z"
+    return f"{moment.replace(tzinfo=None).isoformat(timespec='microseconds')}Z"
 
 
 def micros(at: str) -> int:

@@ -21,7 +21,14 @@ TRIES = 5
 MERGE_WAIT = 2.0
 
 #: What git says when another git moved the branch, or is in the middle of a merge, at this very moment.
-_OVERTAKEN = ("during a merge", "MERGE_HEAD exists", "cannot lock ref", "fast-forward", "unmerged files")
+_OVERTAKEN = (
+    "during a merge",
+    "MERGE_HEAD exists",
+    "cannot lock ref",
+    "fast-forward",
+    "unmerged files",
+    "did not match any",
+)
 
 
 class SyncReport:

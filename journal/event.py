@@ -1,10 +1,11 @@
 """One event, one line.
 
-{"kind":"card.moved","v":1,"id":"6f1c...","at":"2026-11-30T15:21:07.123004Z","replica":"k7f3qz9m","seq":1234,
- "entity":"card/kfhq2m9xt47w","actor":"me","sees":{"column":["<id>"]},"sum":"1f0a...","data":{"column":"done"}}
+{"kind":"card.moved","v":1,"id":"6f1c...","at":"2026-11-30T15:21:07.123004Z","replica":"k7f3qz9m",
+ "seq":1234,"entity":"card/kfhq2m9xt47w","actor":"me","sees":{"column":["<id>"]},"sum":"1f0a...","data":{"column":"done"}}
 
-`kind` comes first (stores skip foreign lines by their first bytes), `data` last and `sum` just before it. docs/internals/log-format.md
-has every byte. There is one codec, orjson, and it is strict: whatever two codecs could read differently is a bad line.
+`kind` comes first (stores skip foreign lines by their first bytes), `data` last and `sum` just before it.
+docs/internals/log-format.md has every byte. There is one codec, orjson, and it is strict: whatever two codecs could read
+differently is a bad line.
 """
 
 from __future__ import annotations
@@ -282,5 +283,6 @@ def declare(event: Event) -> Event | Bad:
     fault = kind.fault(event.data)
     if fault:
         return Bad(fault)
+    event.kind = kind.name  # one string for all events of a kind
     event.declared = kind
     return event

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from mait_code.journal.home import Home
 from mait_code.journal.lock import COMMAND_WAIT, HOOK_WAIT
 from mait_code.journal.writing import Writer
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from mait_code.journal.home import Home
     from mait_code.journal.writing import SeesHeads
 
 

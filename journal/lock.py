@@ -5,7 +5,6 @@ from __future__ import annotations
 import errno
 import fcntl
 import os
-import sys
 import time
 
 from mait_code.journal.errors import Busy, DiskRefused
@@ -14,6 +13,7 @@ from mait_code.journal.home import PRIVATE_FILE, make_way
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from types import TracebackType
+    from typing import Self
 
 #: How long a command waits for the append lock, and how long a hook does, in seconds.
 COMMAND_WAIT = 5.0
@@ -98,7 +98,7 @@ class Lock:
             os.close(self._handle)
             self._handle = -1
 
-    def __enter__(self) -> Lock:
+    def __enter__(self) -> Self:
         if not self.acquire(COMMAND_WAIT):
             raise Busy(f"{self.path} is held by {self.holder()}", "try again when it has ended")
         return self

@@ -19,9 +19,6 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from mait_code.journal.event import Bad
 
-#: From so many bytes of lines on it pays to read them here.
-WORTH = 30_000
-
 _AT = (
     r"(?:19[789]\d|[2-8]\d{3})-"
     r"(?:(?:0[1-9]|1[0-2])-(?:0[1-9]|1\d|2[0-8])|(?:0[13-9]|1[0-2])-(?:29|30)|(?:0[13578]|1[02])-31)"
@@ -41,34 +38,37 @@ _LINE = re.compile(
     r'"sum":"([0-9a-f]{16})","data":',
     re.ASCII,
 )
-_SUM = 14
-#: Bytes of `,"sum":"` before the digits of the checksum.
-_SUM_KEY = 8
+#: The number of the checksum's group; bytes of `,"sum":"` before it, and of `","data":` behind it.
+_SUM, _BEFORE, _BEHIND = 14, 8, 9
+#: Data no longer than this has no room for the brackets of too many levels.
+_SHALLOW = 2 * (DEEPEST - 1)
+_BRACE = ord("}")
 
 
 def parse(line: bytes) -> Event | Bad:
     """Read one line (without its newline), as `event.parse` does."""
     # A string gives its groups as strings. Latin-1 reads any bytes, and what the pattern takes is ASCII.
     found = _LINE.match(line.decode("latin-1"))
-    if found is None or len(line) > LONGEST_LINE:
+    if found is None or line[-1] != _BRACE or len(line) > LONGEST_LINE:
         return event.parse(line)
-    start, end = found.span(_SUM)
-    digest: str = sha256(line[: start - _SUM_KEY] + line[end + 1 :]).hexdigest()
-    raw = line[found.end() : -1]
+    start = found.start(_SUM)
+    end = start + 16
+    raw = line[end + _BEHIND : -1]
     made = Event()
-    made.kind, v, made.id, made.at, made.replica, seq, made.entity, made.actor, *optional, checksum = found.groups()
-    session, tx, undoes, sees, wall = optional
+    # fmt: off
+    (made.kind, v, made.id, made.at, made.replica, seq, made.entity, made.actor,
+     made.session, tx, made.undoes, sees, made.wall, checksum) = found.groups("")
+    # fmt: on
     try:
-        made.data = orjson.loads(raw)
+        made.data = data = orjson.loads(raw)
         made.sees = orjson.loads(sees) if sees else {}
     except orjson.JSONDecodeError:
         return event.parse(line)
-    if digest[:16] != checksum or type(made.data) is not dict or line[-1] != 125 or _may_be_deep(raw):
+    if type(data) is not dict or (len(raw) > _SHALLOW and raw.count(b"{") + raw.count(b"[") >= DEEPEST):
         return event.parse(line)
-    made.v, made.seq = int(v), int(seq)
-    made.session, made.tx, made.undoes, made.wall = session or "", tx or made.id, undoes or "", wall or ""
+    if sha256(line[: start - _BEFORE] + line[end + 1 :]).hexdigest()[:16] != checksum:
+        return event.parse(line)
+    made.v = 1 if v == "1" else int(v)
+    made.seq = int(seq)
+    made.tx = tx or made.id
     return declare(made)
-
-
-def _may_be_deep(raw: bytes) -> bool:
-    return len(raw) > DEEPEST and raw.count(b"{") + raw.count(b"[") >= DEEPEST

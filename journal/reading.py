@@ -88,9 +88,9 @@ class Mark:
     @classmethod
     def load(cls, raw: Any) -> Mark:
         """The inverse of `dump`. Raises ValueError for anything else."""
-        if type(raw) is list and len(raw) == 2 and type(raw[0]) is str and type(raw[1]) is dict:
-            if all(type(one) is list and [type(part) for part in one] == [str] * 3 for one in raw[1].values()):
-                return cls(raw[0], raw[1])
+        sound = type(raw) is list and len(raw) == 2 and type(raw[0]) is str and type(raw[1]) is dict
+        if sound and all(type(one) is list and [type(part) for part in one] == [str] * 3 for one in raw[1].values()):
+            return cls(raw[0], raw[1])
         raise ValueError("not a mark")
 
 

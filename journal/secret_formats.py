@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 
+from mait_code.journal.secret_lazy import Lazy
 from mait_code.journal.secret_values import strong
 
 TYPE_CHECKING = False
@@ -16,9 +17,9 @@ __all__ = ["RULES", "Rule", "found"]
 
 #: No pattern repeats without a bound, so that one start costs at most this much; what goes on is taken along after.
 _LONGEST = 200
-_GOES_ON = re.compile(r"[\w+/=.~%-]*(?<![.])")
+_GOES_ON = Lazy(r"[\w+/=.~%-]*(?<![.])")
 #: Letters that stand before a secret and are not part of it: escapes of JSON and URLs, colours of a terminal.
-_ESCAPES = re.compile(r"(?:\\[nrtfbv]|%[0-9A-F]{2}|\\u00[0-9a-f]{2}|\\x[0-9a-f]{2}|\[[0-9;]*m)\Z", re.IGNORECASE)
+_ESCAPES = Lazy(r"(?:\\[nrtfbv]|%[0-9A-F]{2}|\\u00[0-9a-f]{2}|\\x[0-9a-f]{2}|\[[0-9;]*m)\Z", re.IGNORECASE)
 
 
 class Rule:
@@ -27,7 +28,7 @@ class Rule:
     `apart` says that no letter or digit may stand before it; `check` decides on what the pattern matched.
     """
 
-    __slots__ = ("_compiled", "apart", "check", "label", "pattern", "prefixes")
+    __slots__ = ("apart", "check", "label", "pattern", "prefixes")
 
     def __init__(
         self,
@@ -40,10 +41,9 @@ class Rule:
     ) -> None:
         self.label = label
         self.prefixes = tuple(prefixes.split())
-        self.pattern = pattern.replace("{N}", f"{{{_SHORT},{_LONGEST}}}").replace(",}", f",{_LONGEST}}}")
+        self.pattern = Lazy(pattern.replace("{N}", f"{{{_SHORT},{_LONGEST}}}").replace(",}", f",{_LONGEST}}}"))
         self.apart = apart
         self.check = check
-        self._compiled: re.Pattern[str] | None = None
 
     def concerns(self, text: str) -> bool:
         """Whether a prefix stands in the text at all."""
@@ -51,25 +51,40 @@ class Rule:
 
     def spans(self, text: str) -> Iterator[Span]:
         """Where secrets of this format stand."""
-        pattern = self._compiled = self._compiled or re.compile(self.pattern)
+        pattern = self.pattern()
         place = 0
         while match := pattern.search(text, place):
             start, end = match.span()
-            if (self.apart and _is_glued(text, start)) or not (self.check is None or self.check(match[0])):
+            if (self.apart and _is_glued(text, start)) or not self._fits(match[0]):
                 place = start + 1
                 continue
-            if end - start >= _LONGEST and (rest := _GOES_ON.match(text, end)):
+            if end - start >= _LONGEST and (rest := _GOES_ON().match(text, end)):
                 end = rest.end()
             yield start, end, self.label
             place = end
+
+    def _fits(self, value: str) -> bool:
+        return _is_drawn(value[-20:]) and (self.check is None or self.check(value))
 
 
 _SHORT = 16
 
 
+def _is_drawn(tail: str) -> bool:
+    """Whether the end of a key was drawn by lot, not written for the reader to replace: xxxx, your-key-here."""
+    if len(set(tail.lower())) < 5:
+        return False
+    pieces = [piece for piece in tail.replace("-", "_").split("_") if piece]
+    return len(pieces) < 2 or not all(map(_is_word, pieces))
+
+
+def _is_word(piece: str) -> bool:
+    return piece.isalpha() and (piece.islower() or piece.isupper() or piece.istitle())
+
+
 def _is_glued(text: str, start: int) -> bool:
     before = text[start - 1 : start]
-    return before.isalnum() and before.isascii() and not _ESCAPES.search(text, max(0, start - 6), start)
+    return before.isalnum() and before.isascii() and not _ESCAPES().search(text, max(0, start - 6), start)
 
 
 def _mixed(value: str) -> bool:
@@ -103,6 +118,7 @@ def _two_cases(value: str) -> bool:
 
 
 _G = "GitLab token"
+_UUID = r"[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}"
 RULES = (
     Rule("private key", "LS0tLS1CRUdJTi", r"LS0tLS1CRUdJTi[A-Za-z0-9+/=]{N}", check=_encoded_key),
     Rule("Anthropic key", "sk-", r"sk-ant-[\w-]{N}"),
@@ -198,7 +214,7 @@ RULES = (
     Rule("Flutterwave key", "FLWSECK", r"FLWSECK(?:_TEST)?-[\w-]{N}"),
     Rule("EasyPost key", "EZAK EZTK", r"EZ[AT]K[A-Za-z0-9]{54}", apart=True),
     Rule("Shippo token", "shippo_", r"shippo_(?:live|test)_[0-9a-f]{40}"),
-    Rule("Sourcegraph token", "sgp_", r"sgp_(?:[A-Za-z0-9]{1,16}_)?[0-9a-f]{40}"),
+    Rule("Sourcegraph token", "sgp_", r"sgp_\w{40,}"),
     Rule("Contentful token", "CFPAT-", r"CFPAT-[\w-]{40,}"),
     Rule("Intercom token", "dG9rO", r"dG9rO[A-Za-z0-9+/]{50,}={0,2}", apart=True),
     Rule("Clojars token", "CLOJARS_", r"CLOJARS_[a-z0-9]{50,}"),
@@ -211,6 +227,30 @@ RULES = (
     ),
     Rule("PostHog key", "phx_", r"phx_[A-Za-z0-9]{40,}"),
     Rule("Vercel token", "vercel_ vcp_ vck_", r"(?:vercel_[a-z]{2,12}|vcp|vck)_[A-Za-z0-9]{24,}", check=_two_cases),
+    Rule("Trello token", "ATTA", r"ATTA[0-9a-f]{60,}", apart=True),
+    Rule("Asana token", "0/1 1/1 2/1", r"[012]/\d{13,20}(?:/\d{13,20})?:[0-9a-f]{32}", apart=True),
+    Rule("SonarQube token", "sqp_ squ_ sqa_", r"sq[pua]_[0-9a-f]{40}", apart=True),
+    Rule("Plaid token", "access-", rf"access-(?:production|sandbox|development)-{_UUID}", apart=True),
+    Rule("Resend key", "re_", r"re_[A-Za-z0-9]{6,10}_[A-Za-z0-9]{20,}", apart=True),
+    Rule("ElevenLabs key", "sk_", r"sk_[0-9a-f]{40,}", apart=True),
+    Rule("NVIDIA key", "nvapi-", r"nvapi-[\w-]{40,}"),
+    Rule("Jina key", "jina_", r"jina_[A-Za-z0-9_-]{40,}"),
+    Rule("Firecrawl key", "fc-", r"fc-[0-9a-f]{32}", apart=True),
+    Rule("Pinecone key", "pcsk_", r"pcsk_\w{40,}"),
+    Rule("Together key", "tgp_v1_", r"tgp_v1_[\w-]{30,}"),
+    Rule("Azure DevOps token", "AZDO", r"[A-Za-z0-9]{76}AZDO[A-Za-z0-9]{4}", apart=True),
+    Rule("Akamai token", "akab-", r"akab-[a-z0-9]{16}-[a-z0-9]{16}"),
+    Rule("Render key", "rnd_", r"rnd_[A-Za-z0-9]{28,}", apart=True),
+    Rule("Deno token", "ddp_ ddo_", r"dd[po]_[A-Za-z0-9]{36}", apart=True),
+    Rule("Neon key", "napi_", r"napi_[a-z0-9]{50,}"),
+    Rule("LaunchDarkly key", "sdk- api-", rf"(?:sdk|api)-{_UUID}", apart=True),
+    Rule("Typeform token", "tfp_", r"tfp_[\w.-]{40,}"),
+    Rule("Salesforce token", "00D", r"00D[A-Za-z0-9]{12,15}![\w.]{60,}", apart=True),
+    Rule("WooCommerce key", "ck_ cs_", r"c[ks]_[0-9a-f]{40}", apart=True),
+    Rule("Amazon key", "amzn", rf"amzn(?:\.mws\.{_UUID}|1\.oa2-cs\.v1\.[0-9a-f]{{64}})"),
+    Rule("Matrix token", "syt_", r"syt_[A-Za-z0-9+/=]{1,200}_[A-Za-z0-9]{20}_[A-Za-z0-9]{6}"),
+    Rule("Dynatrace token", "dt0c01. dt0s01.", r"dt0[a-z]01\.[A-Z0-9]{24}\.[A-Z0-9]{60,}"),
+    Rule("Octopus key", "API-", r"API-[A-Z0-9]{25,}", apart=True, check=strong),
     Rule("Yandex token", "y0_ AQVN", r"(?:y0_|AQVN)[\w-]{35,}", apart=True, check=_two_cases),
 )
 

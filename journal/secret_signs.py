@@ -28,7 +28,25 @@ PREFIXES = (
     *("r8_", "gsk_", "xai-", "pplx-", "tvly-", "lsv2_", "fw_", "LTAI", "AKID", "CCIPAT_", "bkua_", "bkat_", "bkct_"),
     *("ops_eyJ", "tskey-", "AKCp", "cmVmdGtu", "access_token$", "FLWSECK", "EZAK", "EZTK", "shippo_", "sgp_", "CFPAT-"),
     *("dG9rO", "CLOJARS_", "pnu_", "rdme_", "hooks.zapier.com/", "webhook.office.com/", "AAAAAAAAAAAAAAAAAAAA"),
-    *("phx_", "LS0tLS1CRUdJTi", "vercel_", "vcp_", "vck_", "y0_", "AQVN"),
+    *("phx_", "LS0tLS1CRUdJTi", "vercel_", "vcp_", "vck_", "y0_", "AQVN", "ATTA"),
+    *(
+        "0/1",
+        "1/1",
+        "2/1",
+        "sqp_",
+        "squ_",
+        "sqa_",
+        "access-",
+        "re_",
+        "sk_",
+        "nvapi-",
+        "jina_",
+        "fc-",
+        "pcsk_",
+        "tgp_v1_",
+    ),
+    *("AZDO", "akab-", "rnd_", "ddp_", "ddo_", "napi_", "sdk-", "api-", "tfp_", "00D", "ck_", "cs_", "amzn", "syt_"),
+    *("dt0c01.", "dt0s01.", "API-"),
 )
 #: Shorter than this between two blanks is no known format.
 _SHORTEST = 20
@@ -61,7 +79,11 @@ CREDENTIALS = ("cookie", "sig", "signature", "phrase", "mnemonic", "seed")
 #: What stands between a name and a value, not far from the name.
 _BETWEEN = ("=", ":", "：", ">", "|", "(", '"', "'", "`", "\t", "\n", "<-", "%3", "u003d", "&#61;")
 _SAID = (" is ", " are ", " was ", " be ", " to ", " ist ", " lautet ", " est ", " es ", " now ")
+#: Parameters of URLs that are as good as a password.
+_QUERIES = ("key=", "sig=", "ature=", "code=", "hash=", "hmac=", "auth=", "jwt=", "sas=", "?k=", "&k=", "credential=")
 _NEAR = 70
+#: What follows "pass" in "passphrase".
+_LONGEST_REST = 6
 #: Letters or digits that a value has at least, where a sentence names it.
 _SHORTEST_SAID = 6
 
@@ -88,7 +110,7 @@ def suspicious(text: str) -> bool:
     named = [stem for stem in NAMES if stem in lowered]
     if named and (_has_flag(text) or any(_is_followed(text, lowered, stem) for stem in named)):
         return True
-    return _has_command(lowered) or _has_header(text, lowered) or has_prefix(text)
+    return _has_command(lowered) or _has_header(text, lowered) or _holds(lowered, _QUERIES) or has_prefix(text)
 
 
 def has_name(name: str) -> bool:
@@ -107,7 +129,9 @@ def _holds(text: str, words: Iterable[str]) -> bool:
 
 
 def _has_flag(text: str) -> bool:
-    return _holds(text, ("--", "ENV ", "ARG ", "setenv ", "setx ", "login ")) or "sshpass" in text
+    return _holds(text, ("--", "ENV ", "ARG ", "setenv ", "setx ", "sshpass")) or (
+        "login " in text and "password " in text
+    )
 
 
 def _is_followed(text: str, lowered: str, stem: str) -> bool:
@@ -115,6 +139,9 @@ def _is_followed(text: str, lowered: str, stem: str) -> bool:
     for place in places(lowered, stem):
         after = text[place + len(stem) : place + _NEAR]
         if _holds(after, _BETWEEN):
+            return True
+        rest, _, following = after.partition(" ")
+        if len(rest) <= _LONGEST_REST and any(map(_is_odd, following.split(None, 1)[:1])):
             return True
         for word in _SAID:
             if word in after and any(map(_is_odd, after.split(word, 1)[1].split())):
@@ -129,8 +156,10 @@ def _is_odd(word: str) -> bool:
 
 def _has_command(lowered: str) -> bool:
     """Whether a program is told a password that no name stands before."""
-    if "mysql" in lowered or "login" in lowered:
-        return " -p" in lowered
+    if any(word in lowered for word in ("mysql", "login", "mongo", "redis-cli", "zip ", "sqlcmd", "ldap")) and (
+        _holds(lowered, (" -p", " -a ", " -w "))
+    ):
+        return True
     if "curl" in lowered or "wget" in lowered or "http" in lowered:
         return _holds(lowered, (" -u", "--user", " -a ", "--auth"))
     return "identified by" in lowered

@@ -7,6 +7,8 @@ from __future__ import annotations
 
 import re
 
+from mait_code.journal.secret_lazy import Lazy
+
 __all__ = [
     "CLOSERS",
     "LOOSE",
@@ -54,7 +56,7 @@ _TECHNICAL = words("""
 #: Punctuation of the sentence around a value.
 CLOSERS = ".,;:!?)]}>|*_~"
 
-_STANDS_FOR = re.compile(
+_STANDS_FOR = Lazy(
     r"""(?xi)
     \$ (?: \{ .* | \( .* | [a-z_]\w* (?: [:.-]\w+ )* )    # ${NAME}, $(command), $NAME
     | \{\{ [^{}]* (?: \}\}? )? | \#\{ .* | % \( .*         # templates
@@ -69,26 +71,26 @@ _STANDS_FOR = re.compile(
     re.DOTALL,
 )
 #: Blanks and quotes end a value without quotes: what is left of a call may lack its end.
-_CALL = re.compile(
+_CALL = Lazy(
     r"""(?xi)
-    (?: [a-z_$][a-z_$.>:?!-]{2,} | (?: [a-z_]\w* (?:\.|->|::) )+ [a-z_]\w* )
-    [(\[] (?: [\w\s.,:$=*&/()\[\]{}-]* [)\]]+ .* | [(\[{]* [a-z_$.,*&=:-]* )
-    | [(\[{]+ (?: [a-z_][a-z_.]* (?: :.* )? )? [)\]}]*
+    (?: [a-z_$][a-z_$.>:?!-]+ | _?[a-z][a-z0-9]* (?: _[a-z0-9]* )+ | (?: [a-z_]\w* (?:\.|->|::) )+ [a-z_]\w* )
+    [(\[] (?: [\w\s.,:$=*&/()\[\]{}-]* [)\]]+ .* | [(\[{]* [a-z_$.,*&=:-]* | \d{1,6},? )
+    | [(\[{]+ (?: [a-z_][a-z_.]* (?: [:(].* )? )? [)\]}]*
     """,
     re.DOTALL,
 )
-_LETTERS = re.compile(r"[^\W\d_]+")
-_HUMPS = re.compile(r"[A-Z]?[a-z]+|[A-Z]+")
-_CLUSTER = re.compile(r"[bcdfghjklmnpqrstvwxz]{7}|[aeiouy]{6}", re.IGNORECASE)
-_SPLIT = re.compile(r"[-_./:@\s,|=\\’]+")
+_LETTERS = Lazy(r"[^\W\d_]+")
+_HUMPS = Lazy(r"[A-Z]?[a-z]+|[A-Z]+")
+_CLUSTER = Lazy(r"[bcdfghjklmnpqrstvwxz]{7}|[aeiouy]{6}", re.IGNORECASE)
+_SPLIT = Lazy(r"[-_./:@\s,|=\\’]+")
 #: As Google hands them out for mail programs.
-_FOUR_BY_FOUR = re.compile(r"(?:[a-z]{4} ){3}[a-z]{4}")
-_NUMBERED = re.compile(
+_FOUR_BY_FOUR = Lazy(r"(?:[a-z]{4} ){3}[a-z]{4}")
+_NUMBERED = Lazy(
     r"(?:[A-Z]?[a-zß-ÿ]{1,12}|[A-Z]{1,12})\d{1,4}|[vV]\d[\da-z]{0,6}|\d{1,4}(?:[A-Z]?[a-z]{1,10}|[A-Z]{1,10})"
 )
-_MAIL = re.compile(r"[\w.+-]+@[\w-]+(?:\.[\w-]+)+")
-_HEX = re.compile(r"[0-9a-f]{16,}|[0-9A-F]{16,}")
-_UUID = re.compile(r"[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}", re.IGNORECASE)
+_MAIL = Lazy(r"[\w.+-]+@[\w-]+(?:\.[\w-]+)+")
+_HEX = Lazy(r"[0-9a-f]{16,}|[0-9A-F]{16,}")
+_UUID = Lazy(r"[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}", re.IGNORECASE)
 #: Longer values say no more than their beginning about what they are.
 _ENOUGH = 64
 
@@ -102,18 +104,18 @@ def looks_secret(value: str, written: int, password: bool = False, environment: 
         return False
     if stands_for(value) or is_placeholder(value):
         return False
-    pieces = [piece for piece in _SPLIT.split(value) if piece]
-    if _HEX.fullmatch(value) or _UUID.fullmatch(value):
+    pieces = [piece for piece in _SPLIT().split(value) if piece]
+    if _HEX().fullmatch(value) or _UUID().fullmatch(value):
         return True
     if any(map(str.isspace, value)):
         return written == SURE and _is_spaced(value, password, environment)
     if all(_is_plain(piece) for piece in pieces):
         return _is_phrase(value, pieces, written, password, environment)
-    if all(_is_plain(piece) or _NUMBERED.fullmatch(piece) for piece in pieces):
+    if all(_is_plain(piece) or _NUMBERED().fullmatch(piece) for piece in pieces):
         # hunter2 is a password; step2 is none, and db-prod-01 is a name.
         if len(pieces) == 1:
             return (password and (written > SAID or len(value) > 6)) or (written == SURE and len(value) >= 8)
-        return password and (written == SURE or (written == LOOSE and _has_sign(value)))
+        return password and (written == SURE or _has_sign(value))
     return password or written == SURE or strong(value)
 
 
@@ -121,13 +123,13 @@ def _is_plain(piece: str) -> bool:
     """Whether a piece of a value is a word, a number or a technical term."""
     if piece.isdigit() or piece.lower() in _TECHNICAL:
         return True
-    return _LETTERS.fullmatch(piece) is not None and not looks_random(piece)
+    return _LETTERS().fullmatch(piece) is not None and not looks_random(piece)
 
 
 def _is_phrase(value: str, pieces: list[str], written: int, password: bool, environment: bool) -> bool:
     """Whether a value of plain words or numbers is a secret all the same."""
     if written != SURE:
-        return False
+        return password and _ends_in_number(pieces)
     spoken = [piece.lower() for piece in pieces]
     if any(word in _SAID_OF_THEM for word in spoken):
         return False
@@ -139,15 +141,20 @@ def _is_phrase(value: str, pieces: list[str], written: int, password: bool, envi
     return password and (environment or digits or len(spoken) >= 4)
 
 
+def _ends_in_number(pieces: list[str]) -> bool:
+    """Whether words end in a number, as people make passwords: tulip-anchor-97."""
+    return len(pieces) >= 3 and pieces[0].isalpha() and pieces[-1].isdigit() and len(pieces[-1]) >= 2
+
+
 def _has_sign(value: str) -> bool:
-    return "=" in value or ("@" in value and not _MAIL.fullmatch(value))
+    return "=" in value or ("@" in value and not _MAIL().fullmatch(value))
 
 
 def _is_spaced(value: str, password: bool, environment: bool) -> bool:
     """Whether a value of several words is a secret: most are messages to people."""
     if any(strong(piece.strip(".,;:!?()"), 8) for piece in value.split()):
         return True
-    return password and (environment or _FOUR_BY_FOUR.fullmatch(value) is not None)
+    return password and (environment or _FOUR_BY_FOUR().fullmatch(value) is not None)
 
 
 def _is_run(value: str) -> bool:
@@ -162,33 +169,33 @@ def looks_random(letters: str) -> bool:
     if len(letters) < 7 or not letters.isascii():
         return False
     if letters.islower() or letters.isupper() or letters.istitle():
-        return len(letters) >= 10 and _CLUSTER.search(letters) is not None
-    return len(letters) / len(_HUMPS.findall(letters)) < 2.5
+        return len(letters) >= 10 and _CLUSTER().search(letters) is not None
+    return len(letters) / len(_HUMPS().findall(letters)) < 2.5
 
 
 def stands_for(value: str) -> bool:
     """Whether a value says where the secret is to be found, or stands for it: `$TOKEN`, `<token>`, `{{ token }}`."""
-    if not _STANDS_FOR.fullmatch(value):
+    if not _STANDS_FOR().fullmatch(value):
         return False
     # Base64 may begin with a slash too; a path is made of words.
-    return value[:1] not in "/\\~." or all(map(_is_plain_part, _SPLIT.split(value)))
+    return value[:1] not in "/\\~." or all(map(_is_plain_part, _SPLIT().split(value)))
 
 
 def is_placeholder(value: str) -> bool:
     """Whether a value is for the reader to fill in, or was taken out: `your-token-here`, `xxxx`."""
-    return len(set(value.lower())) < 3 or any(piece.lower() in _PLACEHOLDERS for piece in _SPLIT.split(value))
+    return len(set(value.lower())) < 3 or any(piece.lower() in _PLACEHOLDERS for piece in _SPLIT().split(value))
 
 
 def is_code(value: str) -> bool:
     """Whether a value without quotes is computed: `get_token()`, `settings.API_KEY`, `self->password`."""
-    if _CALL.fullmatch(value):
+    if _CALL().fullmatch(value):
         return True
     parts = re.split(r"\.|->|::", value)
     return len(parts) > 1 and all(part.isidentifier() and all(map(_is_plain_part, part.split("_"))) for part in parts)
 
 
 def _is_plain_part(piece: str) -> bool:
-    return not piece or _is_plain(piece) or _NUMBERED.fullmatch(piece) is not None
+    return not piece or _is_plain(piece) or _NUMBERED().fullmatch(piece) is not None
 
 
 def strong(value: str, shortest: int = 12) -> bool:
@@ -196,12 +203,12 @@ def strong(value: str, shortest: int = 12) -> bool:
     value = value[:_ENOUGH]
     if len(value) < shortest or is_placeholder(value):
         return False
-    if _HEX.fullmatch(value):
+    if _HEX().fullmatch(value):
         return True
     digits = sum(map(str.isdigit, value))
     if not digits:
         return any(looks_random(piece) for piece in re.findall(r"[A-Za-z]+", value))
-    unusual = sum(len(piece) for piece in _SPLIT.split(value) if not _is_plain_part(piece))
+    unusual = sum(len(piece) for piece in _SPLIT().split(value) if not _is_plain_part(piece))
     if unusual < 6 or not any(map(str.isalpha, value)):
         return False
     return digits >= 3 or not (value.islower() or value.isupper())

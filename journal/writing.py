@@ -29,7 +29,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Collection, Sequence
     from types import TracebackType
-    from typing import Any, Protocol
+    from typing import Any, Protocol, Self
 
     from mait_code.journal.event import Sees
     from mait_code.journal.journal import Journal
@@ -39,7 +39,7 @@ if TYPE_CHECKING:
 
         @property
         def family(self) -> str: ...
-        def catch_up(self, journal: Journal, *, wait: bool = True) -> object: ...
+        def catch_up(self, *, wait: bool = True) -> object: ...
         def heads(self, entity: str) -> dict[str, list[str]]: ...
         def largest_seen(self) -> str: ...
 
@@ -73,14 +73,14 @@ class Writer:
         #: Heads written earlier in this action: a second write of a register names the first.
         self._written: dict[str, dict[str, list[str]]] = {}
 
-    def __enter__(self) -> Writer:
+    def __enter__(self) -> Self:
         fault = format_fault(self.home)
         if fault:
             raise Refused(fault, "update mait-code; nothing was written")
         self.home.make()
         for store in self.stores.values():
             # Only to have less to do under the lock, so nobody is waited for.
-            store.catch_up(self.journal, wait=False)
+            store.catch_up(wait=False)
         self._locked = self._lock.acquire(self._wait)
         if not self._locked:
             if self._spools:
@@ -94,7 +94,7 @@ class Writer:
             self._drain()
             for store in self.stores.values():
                 # A hook goes on with the heads the store knows, as it does when it spools.
-                store.catch_up(self.journal, wait=not self._spools)
+                store.catch_up(wait=not self._spools)
             self._tail.lift([store.largest_seen() for store in self.stores.values()])
         except BaseException:
             self._close()
@@ -107,7 +107,7 @@ class Writer:
         entity: str = "",
         *,
         sees: Sees | None = None,
-        id: str = "",
+        id: str = "",  # noqa: A002
         wall: int | None = None,
         actor: str = "",
         verbatim: Collection[str] = (),

@@ -132,7 +132,7 @@ def cards(
     A handful of queries, however many cards there are. `brief` leaves out the bodies, `comments` adds the comments.
     """
     columns = _BRIEF if brief else _COLUMNS
-    query = f"SELECT {columns} FROM cards WHERE {where} {_ORDER} LIMIT ?"  # noqa: S608
+    query = f"SELECT {columns} FROM cards WHERE {where} {_ORDER} LIMIT ?"
     found = {row[0]: Card(row) for row in store.query(query, (*bindings, limit))}
     if not found:
         return []
@@ -151,7 +151,7 @@ def _attach(store: Store, found: dict[str, Card], comments: bool) -> None:
 
     def more(table: str, key: str, columns: str, order: str) -> Iterable[tuple[Card, tuple[Any, ...]]]:
         condition = f"WHERE {key} {chosen}" if chosen else ""
-        for row in store.query(f"SELECT {key}, {columns} FROM {table} {condition} ORDER BY {order}", ids):  # noqa: S608
+        for row in store.query(f"SELECT {key}, {columns} FROM {table} {condition} ORDER BY {order}", ids):
             card = found.get(row[0])
             if card is not None:
                 yield card, row[1:]
@@ -176,7 +176,7 @@ def deleted_cards(store: Store, entity: str = "") -> list[Card]:
     projection = Cards()
     found = []
     condition = "deleted = 1" + (" AND entity = ?" if entity else "")
-    rows = store.query(f"SELECT entity, state FROM entities WHERE {condition}", (entity,) if entity else ())  # noqa: S608
+    rows = store.query(f"SELECT entity, state FROM entities WHERE {condition}", (entity,) if entity else ())
     conflicts = {id_ for (id_,) in store.query("SELECT DISTINCT id FROM conflicts WHERE register = 'deleted'")}
     for name, raw in rows:
         state = orjson.loads(raw)
@@ -201,15 +201,14 @@ def deleted_cards(store: Store, entity: str = "") -> list[Card]:
 def projects(store: Store) -> list[str]:
     """Every project that has a card."""
     return [
-        row[0]
-        for row in store.query("SELECT DISTINCT project FROM cards WHERE project IS NOT NULL ORDER BY project")
+        row[0] for row in store.query("SELECT DISTINCT project FROM cards WHERE project IS NOT NULL ORDER BY project")
     ]
 
 
 def counts(store: Store, where: str = "1", bindings: tuple[Any, ...] = ()) -> dict[str, int]:
     """How many cards stand in each column; columns of a newer version come last."""
     found = dict.fromkeys(COLUMNS, 0)
-    query = f"SELECT status, count(*) FROM cards WHERE {where} GROUP BY status ORDER BY status"  # noqa: S608
+    query = f"SELECT status, count(*) FROM cards WHERE {where} GROUP BY status ORDER BY status"
     for status, count in store.query(query, bindings):
         found[status] = count
     return found

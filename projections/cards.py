@@ -16,7 +16,16 @@ if TYPE_CHECKING:
 
 COLUMNS = ("backlog", "refined", "in_progress", "in_review", "done", "archived")
 PRIORITIES = ("high", "medium", "low")
-_FIELDS = ("title", "description", "acceptance_criteria", "priority", "project", "completion_summary", "number", "origin")
+_FIELDS = (
+    "title",
+    "description",
+    "acceptance_criteria",
+    "priority",
+    "project",
+    "completion_summary",
+    "number",
+    "origin",
+)
 
 
 class Cards(Projection):
@@ -132,7 +141,7 @@ class Cards(Projection):
         session = held.get("session")
         return session if type(session) is str else None
 
-    def inverse(self, name: str, value: Any, event_id: str, state: State) -> tuple[str, dict[str, Any]]:
+    def inverse(self, name: str, value: Any, state: State) -> tuple[str, dict[str, Any]]:  # noqa: ARG002
         head, _, rest = name.partition(":")
         if name == "column":
             return "card.moved", {"column": value or COLUMNS[0]}
@@ -145,5 +154,9 @@ class Cards(Projection):
         if head in ("comment", "reference"):
             if value:
                 return "card.restored", {"register": name}
-            return ("card.comment_deleted", {"comment": rest}) if head == "comment" else ("card.unreferenced", {"reference": rest})
+            return (
+                ("card.comment_deleted", {"comment": rest})
+                if head == "comment"
+                else ("card.unreferenced", {"reference": rest})
+            )
         return "card.edited", {name: value}

@@ -74,7 +74,7 @@ def one(store: Store, entity: str) -> Item | None:
 def deleted(store: Store, entity: str = "") -> list[Item]:
     """Deleted items as they were (or the one named), last changed first. They have no readable rows, only a state."""
     condition = "deleted = 1" + (" AND entity = ?" if entity else "")
-    rows = store.query(f"SELECT entity, state FROM entities WHERE {condition}", (entity,) if entity else ())  # noqa: S608
+    rows = store.query(f"SELECT entity, state FROM entities WHERE {condition}", (entity,) if entity else ())
     found = []
     for name, raw in rows:
         state = orjson.loads(raw)

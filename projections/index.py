@@ -25,6 +25,10 @@ if TYPE_CHECKING:
     from mait_code.projections.projection import Projection, Row
     from mait_code.projections.register import State
 
+    #: Offset in the file, number from 1, the line without its newline, and what it says.
+    Line = tuple[int, int, bytes, Event]
+    BadLine = tuple[int, int, bytes, Bad]
+
 #: A place is the segment's key and the offset in the file: 2**36 bytes are more than any segment holds.
 OFFSET_BITS = 36
 #: What folding onto a state that is not as we left it may raise.
@@ -37,11 +41,11 @@ class Index:
     """Adds lines to the index of an open store (inside its transaction) and folds them on `flush`."""
 
     TABLES = (
-        "CREATE TABLE segments (key INTEGER PRIMARY KEY, directory TEXT NOT NULL, name TEXT NOT NULL, size INTEGER NOT NULL,"
-        " digest TEXT NOT NULL, lines INTEGER NOT NULL, total INTEGER NOT NULL, stamp TEXT NOT NULL,"
-        " UNIQUE (directory, name))",
-        "CREATE TABLE events (place INTEGER PRIMARY KEY, id TEXT NOT NULL, entity TEXT NOT NULL, at TEXT NOT NULL,"
-        " replica TEXT NOT NULL, seq INTEGER NOT NULL, line BLOB NOT NULL)",
+        """CREATE TABLE segments (key INTEGER PRIMARY KEY, directory TEXT NOT NULL, name TEXT NOT NULL,
+        size INTEGER NOT NULL, digest TEXT NOT NULL, lines INTEGER NOT NULL, total INTEGER NOT NULL, stamp TEXT NOT NULL,
+        UNIQUE (directory, name))""",
+        """CREATE TABLE events (place INTEGER PRIMARY KEY, id TEXT NOT NULL, entity TEXT NOT NULL, at TEXT NOT NULL,
+        replica TEXT NOT NULL, seq INTEGER NOT NULL, line BLOB NOT NULL)""",
         # Ids that more than one line carries: copies made by backups and adopted lines.
         "CREATE TABLE copies (id TEXT PRIMARY KEY) WITHOUT ROWID",
         # Events that were folded once and are in no file any more; `doctor` can append them again.
@@ -92,15 +96,13 @@ class Index:
         elif change.reset:
             self._drop_events(cursor.key)
 
-    def take(self, offset: int, number: int, line: bytes, event: Event | Bad) -> None:
-        """Take one line of the segment just opened: `number` counts from 1. Bad lines are the business of journal.db."""
-        if isinstance(event, Bad):
-            return
-        place = (self._key << OFFSET_BITS) + offset
-        self._rows.append((place, event.id, event.entity, event.at, event.replica, event.seq, line))
-        self._new.append(event)
-        if event.at > self.largest:
-            self.largest = event.at
+    def take(self, lines: list[Line], bad: list[BadLine]) -> None:  # noqa: ARG002
+        """Take events of the segment just opened, all of this family. Bad lines are the business of journal.db."""
+        start = self._key << OFFSET_BITS
+        self._rows += [(start + at, e.id, e.entity, e.at, e.replica, e.seq, line) for at, _number, line, e in lines]
+        events = [line[3] for line in lines]
+        self._new += events
+        self.largest = max([self.largest, *[event.at for event in events]])
 
     def keep(self, cursor: Cursor) -> None:
         """Record how far the segment just opened has been read."""
@@ -167,7 +169,8 @@ class Index:
         bulk.finish()
         for statement in self.INDEXES:
             self.db.execute(statement)
-        self._note(row[0] for row in self.db.execute("SELECT id FROM events GROUP BY id HAVING count(*) > 1").fetchall())
+        twice = self.db.execute("SELECT id FROM events GROUP BY id HAVING count(*) > 1").fetchall()
+        self._copied([str(id_) for (id_,) in twice])
         self.db.execute("DELETE FROM gone WHERE id IN (SELECT id FROM events)")
         states = bulk.states
         for entity in self._refold | bulk.refold:
@@ -185,14 +188,16 @@ class Index:
     def _note_copies(self, new: list[Event]) -> None:
         """Find ids that now stand in more than one line."""
         count = "SELECT 1 FROM events WHERE id = ? LIMIT 1 OFFSET 1"
-        self._note([event.id for event in new if self.db.execute(count, (event.id,)).get])
-        self._note([one for one in self._dropped if self.db.execute("SELECT 1 FROM copies WHERE id = ?", (one,)).get])
+        self._copied([event.id for event in new if self.db.execute(count, (event.id,)).get])
+        self._copied([one for one in self._dropped if self.db.execute("SELECT 1 FROM copies WHERE id = ?", (one,)).get])
 
-    def _note(self, copied: Iterable[str]) -> None:
+    def _copied(self, copied: Iterable[str]) -> None:
         """Remember ids that stand in more than one line, and fold anew all entities those lines name."""
         for one in copied:
             self.db.execute("INSERT OR IGNORE INTO copies VALUES (?)", (one,))
-            self._refold.update(str(row[0]) for row in self.db.execute("SELECT entity FROM events WHERE id = ?", (one,)))
+            self._refold.update(
+                str(row[0]) for row in self.db.execute("SELECT entity FROM events WHERE id = ?", (one,))
+            )
 
     def _note_gone(self, new: list[Event]) -> None:
         for one, line in self._dropped.items():

@@ -9,7 +9,7 @@ from __future__ import annotations
 import os
 
 from mait_code.journal import segments
-from mait_code.journal.event import BOM, LONGEST_LINE, Bad, Event, Future, parse
+from mait_code.journal.event import BOM, LONGEST_LINE, Event, Future, parse
 from mait_code.projections import register
 from mait_code.projections.index import OFFSET_BITS, Index
 from mait_code.projections.projection import Projection
@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from typing import Any, ClassVar
 
     from mait_code.journal.home import Home
+    from mait_code.projections.index import BadLine, Line
     from mait_code.projections.projection import Row
     from mait_code.projections.register import State
 
@@ -38,9 +39,14 @@ class Replicas(Projection):
         if isinstance(of, str) and isinstance(label, str) and label:
             yield "replicas", (entity, of, label)
 
-    def inverse(self, name: str, value: Any, event_id: str, state: State) -> tuple[str, dict[str, Any]]:  # noqa: ARG002
+    def inverse(self, name: str, value: Any, state: State) -> tuple[str, dict[str, Any]]:  # noqa: ARG002
         # An empty label is none: what replica.json says counts again.
         return "journal.replica_labelled", {"label": value or "", "of": register.value(state, "of")}
+
+
+#: What is absent is NULL: the index over `undoes` holds only those that have one.
+_INSERT = "INSERT OR REPLACE INTO lines VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, nullif(?, ''), ?, nullif(?, ''))"
+_BRACE, _CLOSING = b"{}"
 
 
 class LogIndex(Index):
@@ -57,44 +63,34 @@ class LogIndex(Index):
     def waiting(self) -> int:
         return len(self._lines)
 
-    def take(self, offset: int, number: int, line: bytes, event: Event | Bad) -> None:
-        place = (self._key << OFFSET_BITS) + offset
-        if isinstance(event, Bad):
-            if line.strip(b"\r"):
-                self._problems.append((place, number, "bad", event.reason))
-            return
+    def take(self, lines: list[Line], bad: list[BadLine]) -> None:
+        start = self._key << OFFSET_BITS
+        self._problems += [
+            (start + at, number, "bad", one.reason) for at, number, line, one in bad if line.strip(b"\r")
+        ]
+        for at, number, line, event in lines:
+            if line[0] != _BRACE or line[-1] != _CLOSING or type(event) is Future:
+                self._note(start + at, number, line, event)
+        self._lines += [
+            (start + at, number, e.id, e.at, e.replica, e.seq, e.kind, e.entity, e.tx, e.undoes, e.actor, e.wall)
+            for at, number, _line, e in lines
+        ]
+        super().take([line for line in lines if line[3].kind[:8] == "journal." and type(line[3]) is not Future], bad)
+        self.largest = max([self.largest, *[line[3].at for line in lines]])
+
+    def _note(self, place: int, number: int, line: bytes, event: Event) -> None:
         if line[-1:] == b"\r":
             self._problems.append((place, number, "note", "CRLF line ending"))
         if line[:3] == BOM:
             self._problems.append((place, number, "note", "byte order mark"))
         if type(event) is Future:
             self._problems.append((place, number, "newer", f"{event.kind} version {event.v}"))
-        elif event.kind.startswith("journal."):
-            super().take(offset, number, line, event)
-        if event.at > self.largest:
-            self.largest = event.at
-        self._lines.append(
-            (
-                place,
-                number,
-                event.id,
-                event.at,
-                event.replica,
-                event.seq,
-                event.kind,
-                event.entity,
-                event.tx,
-                event.undoes or None,
-                event.actor,
-                event.wall or None,
-            )
-        )
 
     def flush(self) -> int:
         super().flush()
         lines, self._lines = self._lines, []
         problems, self._problems = self._problems, []
-        self.db.executemany("INSERT OR REPLACE INTO lines VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)", lines)
+        self.db.executemany(_INSERT, lines)
         self.db.executemany("INSERT OR REPLACE INTO problems VALUES (?, ?, ?, ?)", problems)
         return len(lines)
 
@@ -133,7 +129,7 @@ class Log(Store):
     def wants(self, line: bytes) -> bool:  # noqa: ARG002
         return True
 
-    def owns(self, event: Event | Bad) -> bool:  # noqa: ARG002
+    def owns(self, event: Event) -> bool:  # noqa: ARG002
         return True
 
     # -- queries ------------------------------------------------------------------------------------------------------

@@ -32,7 +32,7 @@ _NO_LOCK = frozenset(
 )
 
 
-class Damaged(Exception):
+class Damaged(Exception):  # noqa: N818
     """A store's file is sound SQLite, and does not hold what a store holds."""
 
 

@@ -48,7 +48,7 @@ class Projection:
         """The registers in conflict."""
         return register.conflicts(state, self.settled)
 
-    def number(self, state: State) -> int | None:
+    def number(self, state: State) -> int | None:  # noqa: ARG002
         """The number an entity goes by, where its family numbers them."""
         return None
 
@@ -56,7 +56,7 @@ class Projection:
         """The readable rows of an entity, each with its table. Deleted entities have none."""
         raise NotImplementedError
 
-    def inverse(self, name: str, value: Any, event_id: str, state: State) -> tuple[str, dict[str, Any]]:
+    def inverse(self, name: str, value: Any, state: State) -> tuple[str, dict[str, Any]]:
         """The kind and data that give register `name` the value it had, for undo and `conflicts pick`."""
         raise NotImplementedError
 

@@ -13,10 +13,9 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from mait_code.journal.event import Event
     from mait_code.journal.home import Home
     from mait_code.journal.reading import Change
-    from mait_code.projections.index import Index
+    from mait_code.projections.index import BadLine, Index, Line
     from mait_code.projections.store import Store
 
 
@@ -48,9 +47,7 @@ def _rebuild(home: Home, stores: list[Store], step: Callable[[int, int], None] |
             store.roll_back()
 
 
-def _fold(
-    home: Home, pairs: list[tuple[Store, Index]], step: Callable[[int, int], None] | None
-) -> dict[str, int]:
+def _fold(home: Home, pairs: list[tuple[Store, Index]], step: Callable[[int, int], None] | None) -> dict[str, int]:
     plan = reading.plan(home, Mark(), lambda _directory: {}, thorough=True)
     counts = dict.fromkeys((store.name for store, _index in pairs), 0)
     largest = ""
@@ -78,18 +75,23 @@ def _take(change: Change, pairs: list[tuple[Store, Index]]) -> None:
     """Give each line to the stores it belongs in, parsed once."""
     from mait_code.journal.quick import parse
 
-    takers: dict[str, list[Callable[[int, int, bytes, Event | Bad], None]]] = {}
-    everything = [index.take for store, index in pairs if not store.prefix]
-    for store, index in pairs:
-        index.open(change)
-        if store.prefix:
-            takers[store.projection.family] = [*everything, index.take]
+    everything = any(not store.prefix for store, _index in pairs)
+    lines: list[Line] = []
+    bad: list[BadLine] = []
+    families: dict[str, list[Line]] = {store.projection.family: [] for store, _index in pairs}
     for number, (offset, line) in enumerate(change.lines(), change.first_line):
         if not everything and not any(store.wants(line) for store, _index in pairs):
             continue
         event = parse(line)
-        family = "" if isinstance(event, Bad) else event.kind.partition(".")[0]
-        for take in takers.get(family, everything):
-            take(offset, number, line, event)
-    for _store, index in pairs:
+        if isinstance(event, Bad):
+            bad.append((offset, number, line, event))
+            continue
+        taken = (offset, number, line, event)
+        lines.append(taken)
+        family = families.get(event.kind.partition(".")[0])
+        if family is not None:
+            family.append(taken)
+    for store, index in pairs:
+        index.open(change)
+        index.take(families[store.projection.family] if store.prefix else lines, bad)
         index.keep(change.cursor)

@@ -68,6 +68,9 @@ def _see(state: State, registers: dict[str, list[Head]], event: Event) -> None:
         if register == "*":
             continue
         heads = registers.get(register, [])
+        if len(heads) == 1 and [heads[0][0]] == ids:  # as nearly always
+            del registers[register]
+            continue
         left = [head for head in heads if head[0] not in ids]
         if len(heads) - len(left) < len(ids):
             present = {head[0] for head in heads}
@@ -87,7 +90,8 @@ def value(state: State, register: str, default: Any = None) -> Any:
 
 def is_deleted(state: State) -> bool:
     """Deleted while any head of `deleted` is a deletion, whatever was written beside it."""
-    return any(head[1] for head in state["r"].get("deleted", ()))
+    heads = state["r"].get("deleted")
+    return heads is not None and any(head[1] for head in heads)
 
 
 def heads_of(state: State | None) -> dict[str, list[str]]:
@@ -132,8 +136,5 @@ def conflicts(state: State, settled: tuple[str, ...] = ()) -> list[str]:
         if unseen_by_deletion(state) or not all(head[1] for head in registers["deleted"]):
             return ["deleted"]
         return []
-    return sorted(
-        register
-        for register, heads in registers.items()
-        if len(heads) > 1 and not register.startswith(settled) and differ(heads)
-    )
+    several = [register for register, heads in registers.items() if len(heads) > 1]
+    return sorted(register for register in several if not register.startswith(settled) and differ(registers[register]))

@@ -138,7 +138,7 @@ def count(store: Store) -> int:
 
 def _several(store: Store, now: datetime, where: str, bindings: tuple[Any, ...] = ()) -> list[Reminder]:
     """Reminders with what they are called, in a handful of queries however many there are."""
-    rows = store.query(f"SELECT {COLUMNS} FROM reminders WHERE {where}", bindings)  # noqa: S608
+    rows = store.query(f"SELECT {COLUMNS} FROM reminders WHERE {where}", bindings)
     if len(rows) <= _FEW:
         return [_reminder(store, row, now) for row in rows]
     shorts = ids.shorts(store)
@@ -154,5 +154,5 @@ def _reminder(store: Store, row: tuple[Any, ...], now: datetime) -> Reminder:
 
 def one(store: Store, entity: str, now: datetime) -> Reminder | None:
     """A living reminder by its entity."""
-    rows = store.query(f"SELECT {COLUMNS} FROM reminders WHERE id = ?", (entity.partition("/")[2],))  # noqa: S608
+    rows = store.query(f"SELECT {COLUMNS} FROM reminders WHERE id = ?", (entity.partition("/")[2],))
     return _reminder(store, rows[0], now) if rows else None

@@ -89,7 +89,7 @@ class Reminders(Projection):
             ),
         )
 
-    def inverse(self, name: str, value: Any, event_id: str, state: State) -> tuple[str, dict[str, Any]]:  # noqa: ARG002
+    def inverse(self, name: str, value: Any, state: State) -> tuple[str, dict[str, Any]]:  # noqa: ARG002
         if name == "deleted":
             return ("reminder.deleted", {}) if value else ("reminder.restored", {"register": "deleted"})
         if name.startswith(_PREFIX):

@@ -28,7 +28,8 @@ if TYPE_CHECKING:
     from typing import Any, TypeVar
 
     from mait_code.journal.home import Home
-    from mait_code.journal.journal import Journal
+    from mait_code.journal.reading import Change
+    from mait_code.projections.index import BadLine, Line
     from mait_code.projections.projection import Projection
     from mait_code.projections.register import State
 
@@ -44,6 +45,9 @@ ANEW = 8
 LONGEST_LOG = 512 * 1024
 #: Page cache of a store that is made anew: what does not fit is written twice.
 BULK_CACHE_KIB = 256 * 1024
+
+#: Bytes of new lines in a segment from which on it pays to load what reads them quickly.
+WORTH_QUICK = 30_000
 
 #: How often one catching up may find the store damaged, or the disk refusing, before it gives in.
 TRIES = 3
@@ -227,7 +231,7 @@ class Store:
 
     # -- folding ------------------------------------------------------------------------------------------------------
 
-    def catch_up(self, journal: Journal | None = None, *, wait: bool = True, thorough: bool = False) -> CatchUp:
+    def catch_up(self, *, wait: bool = True, thorough: bool = False) -> CatchUp:
         """Fold what is new. With `wait` False a store that another process is writing is left as it is, and the result
         says how many events are not folded yet."""
         for _ in range(TRIES):
@@ -356,9 +360,9 @@ class Store:
         """Whether a line has to be parsed: it begins like one of this family, or not like a line of ours at all."""
         return line.startswith(self.prefix) or not line.startswith(b'{"kind":"')
 
-    def owns(self, event: Event | Bad) -> bool:
+    def owns(self, event: Event) -> bool:
         """Whether what was parsed belongs in this store."""
-        return isinstance(event, Event) and event.kind.startswith(self.projection.family + ".")
+        return event.kind.startswith(self.projection.family + ".")
 
     def _fold(self, db: apsw.Connection, plan: Plan) -> int:
         with without_collector():
@@ -375,11 +379,7 @@ class Store:
                 plan.mark.distrust(change.cursor.directory)
                 continue
             index.open(change)
-            for number, (offset, line) in enumerate(change.lines(), change.first_line):
-                if self.wants(line):
-                    event = parse(line)
-                    if self.owns(event):
-                        index.take(offset, number, line, event)
+            index.take(*self._read(change))
             largest = max(largest, change.last_at(), index.largest)
             index.keep(change.cursor)
             change.content = b""
@@ -388,6 +388,25 @@ class Store:
         folded += index.finish()
         self.finish(db, plan.mark, largest)
         return folded
+
+    def _read(self, change: Change) -> tuple[list[Line], list[BadLine]]:
+        """The events of this store among the new lines of a segment, and the lines that are none."""
+        read = parse
+        if len(change.content) > WORTH_QUICK:
+            from mait_code.journal import quick
+
+            read = quick.parse
+        lines: list[Line] = []
+        bad: list[BadLine] = []
+        for number, (offset, line) in enumerate(change.lines(), change.first_line):
+            if not self.wants(line):
+                continue
+            found = read(line)
+            if isinstance(found, Bad):
+                bad.append((offset, number, line, found))
+            elif self.owns(found):
+                lines.append((offset, number, line, found))
+        return lines, bad
 
     @staticmethod
     def finish(db: apsw.Connection, mark: Mark, largest: str) -> None:

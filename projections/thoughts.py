@@ -42,7 +42,7 @@ class Thoughts(Projection):
         else:
             yield "inbox_items", (entity, body, project, state["c"], newer)
 
-    def inverse(self, name: str, value: Any, event_id: str, state: State) -> tuple[str, dict[str, Any]]:
+    def inverse(self, name: str, value: Any, state: State) -> tuple[str, dict[str, Any]]:  # noqa: ARG002
         if name == "deleted":
             return ("inbox.deleted", {}) if value else ("inbox.restored", {"register": "deleted"})
         if name == "done":

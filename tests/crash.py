@@ -14,8 +14,9 @@ import time
 
 sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
 
-from mait_code.journal import segments
 from workers.crashing import CLOSED_AT, Nursery, World, acknowledged
+
+from mait_code.journal import segments
 
 ROUNDS_OF_A_WORLD = 50
 

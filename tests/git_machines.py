@@ -6,7 +6,6 @@ from __future__ import annotations
 import io
 import os
 import subprocess
-import tarfile
 from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
@@ -126,15 +125,15 @@ class Machine:
 
     def files(self) -> dict[str, bytes]:
         """Everything committed at HEAD: path -> content."""
-        done = subprocess.run(
-            ["git", "-C", str(self.data), "archive", "--format=tar", "HEAD"],
-            capture_output=True,
-            check=True,
-            timeout=60,
-        )
-        with tarfile.open(fileobj=io.BytesIO(done.stdout)) as archive:
-            members = [member for member in archive.getmembers() if member.isfile()]
-            return {member.name: archive.extractfile(member).read() for member in members}  # type: ignore[union-attr]
+        entries = [line.split("\t") for line in self.git("ls-tree", "-r", "-z", "HEAD").split("\0")[:-1]]
+        wanted = "".join(f"{head.split()[2]}\n" for head, _ in entries).encode()
+        command = ["git", "-C", str(self.data), "cat-file", "--batch"]
+        raw = io.BytesIO(subprocess.run(command, input=wanted, capture_output=True, check=True, timeout=60).stdout)
+        found = {}
+        for _, path in entries:
+            found[path] = raw.read(int(raw.readline().split()[2]))
+            raw.readline()
+        return found
 
     def clean(self) -> bool:
         """Whether plain `git status` has nothing to say about journal and documents."""

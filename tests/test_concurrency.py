@@ -7,19 +7,18 @@ import multiprocessing
 import os
 import signal
 import subprocess
-import time
 from concurrent.futures import ProcessPoolExecutor
 from typing import TYPE_CHECKING
 
 import pytest
+from workers.appending import append_many
+from workers.crashing import Nursery, acknowledged, assert_sound
+from workers.place import Place, scratch
 
 from mait_code.journal import segments, spool
 from mait_code.journal.errors import Busy
 from mait_code.journal.event import Event, parse
 from mait_code.projections import stores
-from workers.appending import append_many
-from workers.crashing import Nursery, acknowledged, assert_sound
-from workers.place import Place, scratch
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any
 
 import orjson
 import pytest
-from convergence.checks import agree, against_model, tables
+from convergence.checks import against_model, agree, tables
 from convergence.model import WRITES, Model
 from convergence.world import scratch
 from hypothesis import HealthCheck, given, settings
@@ -25,7 +25,7 @@ from test_golden import LINES
 
 from mait_code.journal import clock, ids, segments
 from mait_code.journal import kinds as declared_kinds
-from mait_code.journal.event import Bad, Event, Future, parse
+from mait_code.journal.event import Bad, Event, parse
 from mait_code.journal.home import Home
 from mait_code.journal.kinds import KINDS, RESERVED
 from mait_code.journal.kinds.declare import NAME, kind
@@ -287,7 +287,7 @@ def test_a_register_can_be_written_back_to_any_value_it_had(name: str, home: Hom
             for register, value in event.declared.writes(event.id, event.data):
                 if register in ("number", "origin"):
                     continue  # given when a thing is made and never written again
-                kind, data = store.projection.inverse(register, value, event.id, state)
+                kind, data = store.projection.inverse(register, value, state)
                 assert not KINDS[kind].fault(data), (kind, data)
                 assert dict(KINDS[kind].writes("0" * 20, data))[register] == value
 

@@ -12,12 +12,12 @@ import sys
 from typing import TYPE_CHECKING, Any
 
 import pytest
+from workers.place import Place, read
 
 from mait_code.journal.errors import DiskRefused
 from mait_code.journal.event import Event, parse
 from mait_code.projections import stores
 from mait_code.projections.digest import digest
-from workers.place import Place, read
 
 if TYPE_CHECKING:
     from collections.abc import Callable

@@ -17,7 +17,6 @@ from mait_code.journal import clock
 from mait_code.journal.event import BOM, DEEPEST, LONGEST_LINE, Bad, Event, Future, parse
 
 
-
 def examples(count: int) -> settings:
     """The same examples in every run, and none of a stopwatch."""
     return settings(
@@ -138,7 +137,7 @@ def test_an_upper_case_sum_is_not_ours() -> None:
 
 
 def test_unknown_keys_change_nothing_and_count_for_the_sum() -> None:
-    plain, more = event(line()), line(weather={"rain": [1, None]}, **{"Kind": 3})
+    plain, more = event(line()), line(weather={"rain": [1, None]}, Kind=3)
     assert {**fields(event(more)), "data": 0} == {**fields(plain), "data": 0}
     assert reason(more.replace(b"rain", b"snow")) == "checksum"
 
@@ -414,7 +413,7 @@ def test_times_out_of_reach_are_brought_to_the_ends() -> None:
     assert clock.text(-1) == clock.FIRST
     assert clock.text(2**70) == clock.LAST
     beyond = (datetime(8999, 12, 31, 23, 59, 59, 999999, UTC) - datetime(1970, 1, 1, tzinfo=UTC)) // timedelta(microseconds=1)
-    assert clock.LAST_MICROS == beyond
+    assert beyond == clock.LAST_MICROS
 
 
 def test_the_clock_is_above_everything_seen() -> None:

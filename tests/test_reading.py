@@ -10,12 +10,12 @@ from typing import TYPE_CHECKING
 
 import orjson
 import pytest
+from workers.place import Place, another, read, write
 
 from mait_code.journal import reading, segments
 from mait_code.journal.event import Event, parse
 from mait_code.projections import stores
 from mait_code.projections.digest import digest
-from workers.place import Place, another, read, write
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator

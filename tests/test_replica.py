@@ -7,12 +7,12 @@ import shutil
 from typing import TYPE_CHECKING
 
 import pytest
+from workers.place import Place, read, write
 
 from mait_code.journal import replica, segments
 from mait_code.journal.errors import MaitError
 from mait_code.journal.event import Event, parse
 from mait_code.projections import stores
-from workers.place import Place, read, write
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -133,7 +133,7 @@ def test_two_copies_of_one_state_never_append_to_one_file(
         lambda place, path: shutil.rmtree(place.home.journal),
         lambda place, path: shutil.rmtree(place.home.data),
     ],
-    ids="torn older emptied deleted directory-emptied directory-deleted journal-deleted data-deleted".split(),
+    ids=["torn", "older", "emptied", "deleted", "directory-emptied", "directory-deleted", "journal-deleted", "data-deleted"],
 )
 def test_data_put_back_to_an_earlier_day(machine: Place, put_back: Callable[[Place, str], object]) -> None:
     """What was there before may be on the remote, so our file may not be continued from its middle."""
@@ -203,7 +203,7 @@ def test_the_clock_file_is_lost_and_the_data_is_older(machine: Place) -> None:
         lambda path: (os.unlink(path), os.symlink("/nowhere/at/all", path)),
         lambda path: (os.unlink(path), os.mkfifo(path)),
     ],
-    ids="empty zeros garbage list wrong-types numbers cut doubled gone directory link pipe".split(),
+    ids=["empty", "zeros", "garbage", "list", "wrong-types", "numbers", "cut", "doubled", "gone", "directory", "link", "pipe"],
 )
 def test_damage_to_the_state(machine: Place, name: str, damage: Callable[[str], object]) -> None:
     old, before = own_id(machine), machine.segments()

@@ -3,17 +3,19 @@
 from __future__ import annotations
 
 import os
+import threading
+import time
 from typing import TYPE_CHECKING
 
 import orjson
 import pytest
+from workers.place import Place, read, write
 
 from mait_code.journal import clock, spool
 from mait_code.journal.errors import BadInput, Busy
 from mait_code.journal.event import Event, Future
 from mait_code.journal.lock import Lock
 from mait_code.projections import stores
-from workers.place import Place, read, write
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -75,6 +77,25 @@ def test_a_command_names_the_holder_and_writes_nothing(
         writer.append("inbox.captured", body="never")
     assert place.segments() == before
     assert spool.waiting(place.home) == []
+
+
+def test_a_lock_whose_file_was_removed_is_not_held_beside_another(place: Place, held: Lock) -> None:
+    """Somebody deletes the state directory's files while others wait: who comes later locks a new file."""
+    waiter, later = Lock(held.path), Lock(held.path)
+    got: list[bool] = []
+    waiting = threading.Thread(target=lambda: got.append(waiter.acquire(60)))
+    waiting.start()
+    time.sleep(0.1)
+    os.unlink(held.path)
+    assert later.acquire(0)
+    held.release()
+    waiting.join(0.3)
+    assert got == [], "the old file is free, and locks nothing any more"
+    later.release()
+    waiting.join(60)
+    assert got == [True]
+    assert not later.acquire(0)
+    waiter.release()
 
 
 def test_actions_arrive_in_the_order_of_their_time_whole(place: Place, held: Lock, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -2,22 +2,24 @@
 
 from __future__ import annotations
 
+import fcntl
 import os
 import random
 import shutil
 import subprocess
+import threading
 from typing import TYPE_CHECKING
 
 import apsw
 import pytest
+from workers.place import Place, another, read, write
 
 from mait_code.journal import kinds
 from mait_code.journal.errors import Busy
-from mait_code.projections import stores
 from mait_code.projections import store as store_module
+from mait_code.projections import stores
 from mait_code.projections.digest import digest
 from mait_code.projections.rebuild import rebuild
-from workers.place import Place, another, read, write
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -315,6 +317,49 @@ def test_eight_processes_find_the_damage_at_once(place: Place, damage: str) -> N
     assert set(answers) == {expected["board.db"]}
     assert place.folded() == expected
     path_is_sound(path)
+
+
+def test_who_finds_the_damage_second_leaves_the_new_file_alone(place: Place) -> None:
+    first, second = stores.board(place.home), stores.board(place.home)
+    for store in (first, second):
+        store.catch_up()
+        assert store.query("SELECT count(*) FROM meta")
+    damage_page(first.path, "entities")
+    assert list(first.states())
+    made_again = os.stat(first.path).st_ino
+    expected = digest(first)
+    damage = apsw.CorruptError("as the second one would meet it, had it not read the page before")
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(second, "_catch_up", raising_once(damage, second._catch_up))
+        second.catch_up()
+    assert digest(second) == expected
+    assert os.stat(first.path).st_ino == made_again
+    first.close()
+    second.close()
+
+
+def raising_once(error: Exception, real: Callable[..., object]) -> Callable[..., object]:
+    left = [error]
+
+    def raising(*arguments: object) -> object:
+        if left:
+            raise left.pop()
+        return real(*arguments)
+
+    return raising
+
+
+def test_nobody_opens_a_store_while_another_puts_its_file_away(place: Place) -> None:
+    """The main file of one store and the write-ahead log of the next would be a store that never was."""
+    order: list[str] = []
+    with open(place.home.in_state("stores.lock"), "rb") as file:
+        fcntl.flock(file, fcntl.LOCK_EX)
+        opening = threading.Thread(target=lambda: (stores.board(place.home).catch_up(), order.append("opened")))
+        opening.start()
+        opening.join(0.2)
+        order.append("put away")
+    opening.join(60)
+    assert order == ["put away", "opened"]
 
 
 def test_a_mark_is_not_written_into_a_store_that_was_emptied_meanwhile(

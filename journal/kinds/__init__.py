@@ -7,8 +7,8 @@ turns data of version n into data of version n + 1 (dict to dict, pure).
 
 from __future__ import annotations
 
-from mait_code.journal.kinds.declare import Kind
 from mait_code.journal.kinds import cards, inbox, reminders, replicas
+from mait_code.journal.kinds.declare import Kind
 
 #: Names that later parts of the format will use. Nothing may be declared under them with another meaning.
 RESERVED = ("journal.redacted",)

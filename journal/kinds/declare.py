@@ -51,7 +51,7 @@ def register_of(*names: str) -> Field:
 class Kind:
     """A kind of event. `entity` is the type its entities have; `writes` lists the registers an event of it sets."""
 
-    __slots__ = ("_required", "_writes", "creates", "entities", "entity", "fields", "name", "upcasts", "version")
+    __slots__ = ("_required", "creates", "entities", "entity", "fields", "name", "upcasts", "version", "writes")
 
     def __init__(
         self,
@@ -72,7 +72,8 @@ class Kind:
         self.entities = entity + "/"
         self.creates = creates
         self.upcasts = upcasts or {}
-        self._writes = writes
+        #: The (register, value) pairs an event of this id and data sets.
+        self.writes = writes or self._writes_fields
         self._required = [key for key, field in fields.items() if field.required]
 
     def fault(self, data: Data) -> str:
@@ -87,10 +88,8 @@ class Kind:
                 return f"data.{key} is not {field.what}"
         return ""
 
-    def writes(self, event_id: str, data: Data) -> Writes:
-        """The (register, value) pairs an event sets. By default every declared field present is a register."""
-        if self._writes is not None:
-            return self._writes(event_id, data)
+    def _writes_fields(self, _event_id: str, data: Data) -> Writes:
+        """Every declared field that is present is a register: the rule where a kind has none of its own."""
         fields = self.fields
         return [(key, value) for key, value in data.items() if key in fields]
 

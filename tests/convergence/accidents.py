@@ -163,11 +163,13 @@ def newer_program(world: World, machine: Machine, value: int) -> None:
     entity = _entity(machine, value, "card", "inbox", "reminder", "replica") or "card/abcdefghjkmn"
     family = {"replica": "journal"}.get(entity.partition("/")[0], entity.partition("/")[0])
     at = clock.text(world.now)
+    said = [made for made in map(parse, machine.lines()) if isinstance(made, Event) and made.entity == entity]
+    sees = {key: [made.id] for made in said for key in made.data}  # what it took away is not for us to say
     known = next(name for name in KINDS if name.startswith(family + "."))
     made = (
         event("zebra.ran", ids.new_entity("zebra"), {"legs": 4}, at=at),
-        event(f"{family}.sparkled", entity, {"how": "much"}, at=at),
-        event(known, entity, {"nothing": "as it was"}, at=at, version=2),
+        event(f"{family}.sparkled", entity, {"how": "much"}, at=at, sees=sees),
+        event(known, entity, {"nothing": "as it was"}, at=at, version=2, sees=sees),
         event(f"{family}.sparkled", ids.new_entity(family), {}, at=at),
     )[value % 4]
     put_lines(machine, [made.line()])

@@ -124,14 +124,21 @@ def interleaved(world: World, groups: int, seed: int) -> None:
         late.close()
 
 
+def present(machine: Machine, family: str) -> None:
+    """At any moment a store that has caught up says what the machine's own files say, no more and no less."""
+    store = machine.store(family)
+    store.catch_up()
+    against_model(store, Model(machine.lines()))
+
+
 def written(machine: Machine, events: list[Event]) -> None:
     """A write that saw everything is the only head of what it wrote, and no conflict is left there."""
-    for event in events:
+    last = {(event.entity, name): event for event in events for name, _ in event.declared.writes(event.id, event.data)}
+    for (entity, name), event in last.items():
         store = machine.store(event.kind.partition(".")[0])
         store.catch_up()
-        for name, _value in event.declared.writes(event.id, event.data):
-            agree(f"heads of {name}", store.heads(event.entity)[name], [event.id])
-            assert (event.entity, name) not in store.conflicted(), f"{event.kind} left a conflict of {name}"
+        agree(f"heads of {name}", store.heads(entity)[name], [event.id])
+        assert (entity, name) not in store.conflicted(), f"{event.kind} left a conflict of {name}"
 
 
 def no_conflict(machine: Machine) -> None:

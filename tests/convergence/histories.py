@@ -5,14 +5,15 @@ from __future__ import annotations
 from collections import Counter
 from typing import TYPE_CHECKING
 
+from hypothesis import HealthCheck, Phase, seed, settings
+from hypothesis import strategies as st
+from hypothesis.stateful import RuleBasedStateMachine, initialize, rule, run_state_machine_as_test
+
 from convergence import checks
 from convergence.accidents import ACCIDENTS
 from convergence.gitworld import GitWorld
 from convergence.operations import OPERATIONS, act
 from convergence.world import MOST_MACHINES, SECOND, SKEWS, World
-from hypothesis import HealthCheck, Phase, seed, settings
-from hypothesis import strategies as st
-from hypothesis.stateful import RuleBasedStateMachine, initialize, rule, run_state_machine_as_test
 
 if TYPE_CHECKING:
     from convergence.machine import Machine
@@ -25,6 +26,17 @@ STEP = st.sampled_from((0, 1, 1000, SECOND, 3600 * SECOND))
 CARDS = st.sampled_from([name for name in OPERATIONS if name.startswith("card.")])
 OTHERS = st.sampled_from([name for name in OPERATIONS if name.startswith(("inbox.", "reminder.", "journal."))])
 ANY = st.one_of(CARDS, OTHERS, st.sampled_from(("pick", "undo")))
+#: What several machines do at the same time: anything to a card, or what contradicts each other most.
+AT_ONCE = [
+    st.lists(st.sampled_from(names), min_size=2, max_size=5)
+    for names in (
+        [name for name in OPERATIONS if name.startswith("card.")],
+        ["card.deleted", "card.restored", "card.edited"],
+        ["card.moved", "card.bound", "card.unbound", "card.claimed"],
+        ["inbox.edited", "inbox.done", "inbox.deleted", "inbox.restored"],
+        ["reminder.snoozed", "reminder.dismissed", "reminder.restored", "reminder.edited", "reminder.deleted"],
+    )
+]
 SETTLING = st.sampled_from(("pick", "pick", "undo"))
 
 #: What was played since the process began, for the report of the command.
@@ -88,11 +100,11 @@ class Concurrent(History):
     def act_on_other(self, number: int, name: str, pick: int, value: int, how: str, step: int) -> None:
         self._act(number, name, pick, value, how, step)
 
-    @rule(name=CARDS, names=st.lists(CARDS, min_size=2, max_size=5), pick=SMALL, value=SMALL, step=STEP)
-    def act_at_once(self, name: str, names: list[str], pick: int, value: int, step: int) -> None:
-        """Every machine does something to the same card, none having seen the others."""
+    @rule(names=st.one_of(AT_ONCE), pick=SMALL, value=SMALL, step=STEP, how=HOW)
+    def act_at_once(self, names: list[str], pick: int, value: int, step: int, how: str) -> None:
+        """Every machine does something to the same thing, none having seen the others."""
         for number, one in enumerate(names):
-            self._act(number, name if number == 0 else one, pick, value + number, "", step)
+            self._act(number, one, pick, value + number, how if number else "", step)
 
     @rule(number=MACHINE, name=SETTLING, pick=SMALL, value=SMALL)
     def settle(self, number: int, name: str, pick: int, value: int) -> None:
@@ -115,7 +127,7 @@ class Concurrent(History):
 
     @rule(number=MACHINE, family=FAMILY)
     def look(self, number: int, family: str) -> None:
-        self.machine(number).store(family).catch_up()
+        checks.present(self.machine(number), family)
         self.failed = False
 
     @rule(number=MACHINE, name=st.sampled_from(list(ACCIDENTS)), value=SMALL)

@@ -208,10 +208,18 @@ def restore(turn: Turn) -> None:
 
 @operation("card.claimed")
 def claim(turn: Turn) -> None:
-    """Two events in one action, the second of which sees nothing of the first."""
+    """Two events in one action, of different registers."""
     card = turn.known("card")
     turn.append("card.moved", card, column="in_progress")
     turn.append("card.bound", card, by={"session": f"session-{turn.value}"})
+
+
+@operation("card.reconsidered")
+def reconsider(turn: Turn) -> None:
+    """Two writes of one register in one action: the second has seen the first."""
+    card = turn.known("card")
+    turn.append("card.moved", card, column="in_review")
+    turn.append("card.moved", card, column=COLUMNS[turn.value % 4])
 
 
 # -- inbox
@@ -333,7 +341,7 @@ def pick(turn: Turn) -> None:
     state = store.state(entity)
     assert state is not None
     heads = state["r"][name]
-    kind, data = store.projection.inverse(name, heads[turn.value % len(heads)][1], heads[0][0], state)
+    kind, data = store.projection.inverse(name, heads[turn.value % len(heads)][1], state)
     turn.append(kind, entity, **data)
 
 
@@ -352,7 +360,7 @@ def undo(turn: Turn) -> None:
                 continue
             earlier = [one for one in turn.machine.written if one.id in event.sees.get(name, ())]
             before = dict(earlier[0].declared.writes(earlier[0].id, earlier[0].data))[name] if earlier else None
-            kind, data = store.projection.inverse(name, before, event.id, state)
+            kind, data = store.projection.inverse(name, before, state)
             sees = {name: [event.id]}
             if kind.endswith(".deleted"):
                 sees["*"] = sorted({one for heads in store.heads(event.entity).values() for one in heads})

@@ -33,11 +33,19 @@ class Nursery:
             stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True, env=environment,
         )  # fmt: skip
 
-    def run(self, place: Place, *victims: dict[str, Any], closed_at: int = CLOSED_AT) -> list[dict[str, Any]]:
+    def run(
+        self, place: Place, *victims: dict[str, Any], closed_at: int = CLOSED_AT, trusting: bool = False
+    ) -> list[dict[str, Any]]:
         """Run victims at once, and return what came of each. One that ended in an error is a failure."""
         acks = os.path.join(place.folder, "acks")
         asked = [{"seed": 0, "acks": acks, **victim} for victim in victims]
-        request = {"place": place.folder, "machine": place.machine_id, "closed_at": closed_at, "victims": asked}
+        request = {
+            "place": place.folder,
+            "machine": place.machine_id,
+            "closed_at": closed_at,
+            "trusting": trusting,
+            "victims": asked,
+        }
         assert self._process.stdin is not None
         assert self._process.stdout is not None
         self._process.stdin.write(json.dumps(request) + "\n")
