@@ -27,13 +27,17 @@ _AT = (
 _TEXT = r'[^"\\\x00-\x1f\x7f-\xff]'
 _ID = "[0-9a-f]{20}"
 _BASE32 = "[0-9abcdefghjkmnpqrstvwxyz]"
-#: Everything up to the data. What is between the braces of `sees` is decoded, so commas need no exactness here.
-_LINE = re.compile(
+_HEAD = (
     rf'\{{"kind":"([a-z][a-z_]{{0,40}}\.[a-z][a-z_]{{0,40}})","v":([1-9]\d{{0,8}}),"id":"({_ID})","at":"({_AT})",'
     rf'"replica":"({_BASE32}{{8}})","seq":([1-9]\d{{0,14}}),'
     rf'"entity":"([a-z][a-z_]{{0,30}}/[abcdefghjkmnpqrstvwxyz]{{2}}{_BASE32}{{10}})",'
     r'"actor":"([a-z][a-z0-9/_-]{0,99})",'
-    rf'(?:"session":"({_TEXT}{{0,200}})",)?(?:"tx":"({_ID})",)?(?:"undoes":"({_ID})",)?'
+)
+#: The fields every line of ours begins with.
+HEAD = re.compile(_HEAD, re.ASCII)
+#: Everything up to the data. What is between the braces of `sees` is decoded, so commas need no exactness here.
+_LINE = re.compile(
+    rf'{_HEAD}(?:"session":"({_TEXT}{{0,200}})",)?(?:"tx":"({_ID})",)?(?:"undoes":"({_ID})",)?'
     rf'(?:"sees":(\{{(?:"{_TEXT}*":\[(?:"{_ID}",?)*\],?)*\}}),)?(?:"wall":"({_AT})",)?'
     r'"sum":"([0-9a-f]{16})","data":',
     re.ASCII,

@@ -28,6 +28,7 @@ _TAGS = ("<", "&", "\\", "%", "＜", "﹤")
 _UNSEEN = frozenset(
     "\0\ufffd\u00ad\u034f\u061c\u115f\u180e\u200b\u200c\u200d\u200e\u200f\u2060\u2061\u2062\u2063\u2064\ufe0f\ufeff"
 )
+_NOTHING = "".join(sorted(_UNSEEN))
 
 _CALLED = {"what": "text", "acceptance_criteria": "acceptance criteria", "completion_summary": "summary"}
 
@@ -76,7 +77,9 @@ def public(text: str) -> str:
     from mait_code.journal import private
 
     spans = private.spans(seen)
-    return _apart(text, [(*_whole(span, positions), "") for span in spans]).strip() if spans else text
+    if not spans:
+        return text
+    return _apart(text, [(*_whole(span, positions), "") for span in spans]).strip().strip(_NOTHING).strip()
 
 
 def mask(text: str) -> tuple[str, list[str]]:

@@ -41,7 +41,7 @@ LOST = (apsw.CorruptError, apsw.NotADBError, apsw.FormatError, Damaged)
 NO_ROOM = (apsw.FullError, apsw.IOError, apsw.ReadOnlyError, apsw.CantOpenError, apsw.PermissionsError)
 BUSY = (apsw.BusyError, apsw.ProtocolError)
 #: Everything that may mean damage; `is_damage` tells.
-SUSPECT = (*LOST, apsw.SQLError, orjson.JSONDecodeError)
+SUSPECT = (*LOST, apsw.SQLError, orjson.JSONDecodeError, UnicodeDecodeError)
 #: Our own SQL is right, so a file where it does not fit is not ours, or somebody has been at it.
 _MISFITS = ("no such table", "no such column", "no such index", "table ", "index ", "view ")
 

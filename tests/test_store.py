@@ -55,7 +55,8 @@ def fill(place: Place, count: int) -> None:
 def checkpoint(path: str) -> None:
     """Put everything into the main file, so that damage to it counts."""
     db = apsw.Connection(path)
-    db.wal_checkpoint(mode=apsw.SQLITE_CHECKPOINT_TRUNCATE)
+    db.pragma("user_version")  # a connection that has read nothing has no log to take back
+    assert db.wal_checkpoint(mode=apsw.SQLITE_CHECKPOINT_TRUNCATE) == (0, 0)
     db.close()
 
 
@@ -320,12 +321,12 @@ def test_eight_processes_find_the_damage_at_once(place: Place, damage: str) -> N
 
 
 def test_who_finds_the_damage_second_leaves_the_new_file_alone(place: Place) -> None:
-    first, second = stores.board(place.home), stores.board(place.home)
-    for store in (first, second):
-        store.catch_up()
-        assert store.query("SELECT count(*) FROM meta")
-    damage_page(first.path, "entities")
+    second = stores.board(place.home)
+    second.catch_up()
+    damage_page(second.path, "entities")
+    first = stores.board(place.home)
     assert list(first.states())
+    assert os.path.exists(first.path + ".damaged")
     made_again = os.stat(first.path).st_ino
     expected = digest(first)
     damage = apsw.CorruptError("as the second one would meet it, had it not read the page before")

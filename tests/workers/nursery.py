@@ -106,29 +106,29 @@ def run(request: dict[str, Any]) -> list[dict[str, Any]]:
     place = Place(request["place"], request["machine"])
     children = []
     for victim in request["victims"]:
-        reading, writing = os.pipe()
+        ours, theirs = os.pipe()
         child = os.fork()
         if child == 0:
             os.setsid()
-            os.close(reading)
-            run_victim(place, victim, writing)
+            os.close(ours)
+            run_victim(place, victim, theirs)
             os._exit(0)
-        os.close(writing)
-        children.append((child, reading, victim))
+        os.close(theirs)
+        children.append((child, ours, victim))
     _kill_in_time(children)
-    return [_outcome(child, reading) for child, reading, _victim in children]
+    return [_outcome(child, ours) for child, ours, _victim in children]
 
 
 def _kill_in_time(children: list[tuple[int, int, dict[str, Any]]]) -> None:
     start = time.monotonic()
-    for child, _reading, victim in sorted(children, key=lambda one: one[2].get("after", 0.0)):
+    for child, _result, victim in sorted(children, key=lambda one: one[2].get("after", 0.0)):
         if "after" in victim:
             time.sleep(max(0.0, start + victim["after"] - time.monotonic()))
             with contextlib.suppress(ProcessLookupError):
                 (os.killpg if victim.get("group") else os.kill)(child, signal.SIGKILL)
 
 
-def _outcome(child: int, reading: int) -> dict[str, Any]:
+def _outcome(child: int, result: int) -> dict[str, Any]:
     deadline = time.monotonic() + PATIENCE
     while True:
         pid, status = os.waitpid(child, os.WNOHANG)
@@ -137,15 +137,15 @@ def _outcome(child: int, reading: int) -> dict[str, Any]:
         if time.monotonic() > deadline:
             os.kill(child, signal.SIGABRT)
             os.waitpid(child, 0)
-            os.close(reading)
+            os.close(result)
             return {"killed": False, "error": f"hung for {PATIENCE} s", "calls": []}
         time.sleep(0.0005)
-    os.set_blocking(reading, False)
+    os.set_blocking(result, False)
     try:
-        said = os.read(reading, 1 << 20)
+        said = os.read(result, 1 << 20)
     except BlockingIOError:
         said = b""
-    os.close(reading)
+    os.close(result)
     if said:
         answer: dict[str, Any] = json.loads(said)
         return answer
