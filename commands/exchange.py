@@ -122,6 +122,6 @@ def _label(ws: Workspace, replica_id: str, wanted: str | None) -> str:
         return present
     with ws.journal.writing(log) as writer:
         entity = derived_entity("replica", replica_id)
-        writer.append("journal.replica_labelled", entity, label=wanted, of=replica_id)
+        event = writer.append("journal.replica_labelled", entity, label=wanted, of=replica_id)
     ws.refreshed("journal")
-    return wanted
+    return str(event.data["label"])

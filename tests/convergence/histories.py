@@ -12,7 +12,7 @@ from hypothesis.stateful import RuleBasedStateMachine, initialize, rule, run_sta
 from convergence import checks
 from convergence.accidents import ACCIDENTS
 from convergence.gitworld import GitWorld
-from convergence.operations import OPERATIONS, act
+from convergence.operations import OPERATIONS, STORES, act
 from convergence.world import MOST_MACHINES, SECOND, SKEWS, World
 
 if TYPE_CHECKING:
@@ -26,6 +26,8 @@ STEP = st.sampled_from((0, 1, 1000, SECOND, 3600 * SECOND))
 CARDS = st.sampled_from([name for name in OPERATIONS if name.startswith("card.")])
 OTHERS = st.sampled_from([name for name in OPERATIONS if name.startswith(("inbox.", "reminder.", "journal."))])
 ANY = st.one_of(CARDS, OTHERS, st.sampled_from(("pick", "undo")))
+#: The family whose store an operation changes first.
+FAMILY_OF = {name: STORES[name][0] for name in OPERATIONS}
 #: What several machines do at the same time: anything to a card, or what contradicts each other most.
 AT_ONCE = [
     st.lists(st.sampled_from(names), min_size=2, max_size=5)
@@ -56,6 +58,8 @@ class History(RuleBasedStateMachine):
         first = self.world.machines[0]
         for name in ("card.created", "card.commented", "inbox.captured", "reminder.set"):
             act(self.world, first, name, 0, value)
+        if value == 3:
+            act(self.world, first, "card.deleted", 0, value)
         for other in self.world.machines[1:] if shared else ():
             self.world.carry(first, other)
 
@@ -100,11 +104,34 @@ class Concurrent(History):
     def act_on_other(self, number: int, name: str, pick: int, value: int, how: str, step: int) -> None:
         self._act(number, name, pick, value, how, step)
 
-    @rule(names=st.one_of(AT_ONCE), pick=SMALL, value=SMALL, step=STEP, how=HOW)
-    def act_at_once(self, names: list[str], pick: int, value: int, step: int, how: str) -> None:
+    @rule(names=st.one_of(AT_ONCE), pick=SMALL, value=SMALL, alike=st.booleans(), step=STEP, how=HOW)
+    def act_at_once(self, names: list[str], pick: int, value: int, alike: bool, step: int, how: str) -> None:
         """Every machine does something to the same thing, none having seen the others."""
         for number, one in enumerate(names):
-            self._act(number, one, pick, value + number, how if number else "", step)
+            self._act(number, one, pick, value if alike else value + number, how if number else "", step)
+
+    @rule(number=MACHINE, names=st.lists(ANY, min_size=1, max_size=3), what=st.sampled_from(("data", "state", "both")))
+    def repeat_a_day(self, number: int, names: list[str], what: str) -> None:
+        """A backup is put back right after something was done; what is left says what the files say."""
+        machine = self.machine(number)
+        self.world.back_up(machine)
+        for value, name in enumerate(names):
+            act(self.world, machine, name, 0, value)
+            machine.store(FAMILY_OF[name]).catch_up()
+        self.world.put_back(-1, data=what != "state", state=what != "data")
+        for name in names:
+            checks.present(machine, FAMILY_OF[name])
+        self.failed = False
+
+    @rule(number=MACHINE, name=ANY, other=ANY, same_hardware=st.booleans())
+    def copy_and_act(self, number: int, name: str, other: str, same_hardware: bool) -> None:
+        """A machine is cloned, and both go on under what they take for their own name."""
+        machine = self.machine(number)
+        if len(self.world.machines) < MOST_MACHINES:
+            ACCIDENTS["machine_copied"](self.world, machine, int(same_hardware))
+            act(self.world, self.world.machines[-1], other, 0, 1)
+        act(self.world, machine, name, 0, 2)
+        self.failed = False
 
     @rule(number=MACHINE, name=SETTLING, pick=SMALL, value=SMALL)
     def settle(self, number: int, name: str, pick: int, value: int) -> None:

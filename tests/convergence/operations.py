@@ -292,17 +292,17 @@ def edit_reminder(turn: Turn) -> None:
 @operation("reminder.snoozed")
 def snooze(turn: Turn) -> None:
     until = {"due": f"2026-07-0{turn.value + 3}T08:00", "zone": "UTC"}
-    turn.append("reminder.snoozed", turn.known("reminder"), occurrence=OCCURRENCES[turn.value % 2], until=until)
+    turn.append("reminder.snoozed", turn.known("reminder"), occurrence=OCCURRENCES[turn.pick % 2], until=until)
 
 
 @operation("reminder.dismissed")
 def dismiss(turn: Turn) -> None:
-    turn.append("reminder.dismissed", turn.known("reminder"), occurrence=OCCURRENCES[turn.value % 2])
+    turn.append("reminder.dismissed", turn.known("reminder"), occurrence=OCCURRENCES[turn.pick % 2])
 
 
 @operation("reminder.notified")
 def notify(turn: Turn) -> None:
-    turn.append("reminder.notified", turn.known("reminder"), occurrence=OCCURRENCES[turn.value % 2])
+    turn.append("reminder.notified", turn.known("reminder"), occurrence=OCCURRENCES[turn.pick % 2])
 
 
 @operation("reminder.deleted")
@@ -316,7 +316,7 @@ def restore_reminder(turn: Turn) -> None:
     if deleted and turn.value % 2:
         turn.append("reminder.restored", deleted, register="deleted")
     else:
-        name = f"occurrence:{OCCURRENCES[turn.value % 2]}"
+        name = f"occurrence:{OCCURRENCES[turn.pick % 2]}"
         turn.append("reminder.restored", turn.known("reminder"), register=name)
 
 

@@ -43,7 +43,7 @@ class World:
         #: Ids of which somebody else's line gave them another place in the order.
         self.displaced: set[str] = set()
         self.counted = 0
-        self.backups: list[tuple[Machine, str, bool]] = []
+        self.backups: list[tuple[Machine, str]] = []
         self.random = random.Random(7)
         self._current: Machine | None = None
         self._before: list[tuple[Any, str, Any]] = []
@@ -115,13 +115,13 @@ class World:
         folder = os.path.join(self.folder, f"backup{self.count()}")
         os.makedirs(folder)
         machine.copy_to(folder)
-        self.backups.append((machine, folder, True))
+        self.backups.append((machine, folder))
 
     def put_back(self, number: int, *, data: bool, state: bool) -> None:
         """Put a backup back. What was nowhere but in the directories thrown away is lost, and nobody can be blamed."""
         if not self.backups:
             return
-        machine, folder, _ = self.backups[number % len(self.backups)]
+        machine, folder = self.backups[number % len(self.backups)]
         before = machine.ids_on_disk()
         machine.put_back(folder, data=data, state=state)
         for id_ in before - self.ids_anywhere():
