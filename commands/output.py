@@ -241,6 +241,10 @@ class Progress:
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
+        self.clear()
+
+    def clear(self) -> None:
+        """Take the line away, so that what is printed next stands alone."""
         if self._drawn:
             sys.stderr.write("\r\x1b[K")
             sys.stderr.flush()

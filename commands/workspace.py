@@ -8,9 +8,11 @@ from mait_code.journal.errors import Busy
 from mait_code.journal.home import Home, default_data_dir
 from mait_code.journal.journal import Journal
 from mait_code.projections import stores
+from mait_code.projections.opening import LOST
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from collections.abc import Callable
     from types import TracebackType
     from typing import Literal, Self
 
@@ -36,6 +38,8 @@ class Workspace:
         self._stores: dict[str, Store] = {}
         self._fresh: set[str] = set()
         self.behind = 0
+        #: Told (done, total) of segments while a store is made from the whole journal.
+        self.step: Callable[[int, int], None] | None = None
 
     @classmethod
     def open(cls, data_dir: str | None = None, actor: Literal["me", "claude"] | None = None) -> Workspace:
@@ -57,6 +61,7 @@ class Workspace:
         found = self._stores.get(name)
         if found is None:
             found = self._stores[name] = stores.OPENERS[name](self.home)
+            found.step = self.step
         return found
 
     def reading(self, name: str) -> Store:
@@ -117,7 +122,7 @@ class Workspace:
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
-        if isinstance(error, _ODD):
+        if isinstance(error, (*_ODD, *LOST)):
             # SQLite checks no sums, so a flipped bit can look like a fault of the program. If it was one, folding anew
             # does no harm; if it was not, the next command is right again.
             for store in self._stores.values():

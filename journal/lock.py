@@ -53,7 +53,7 @@ class Lock:
             except BaseException:
                 os.close(handle)
                 raise
-            if self._is_in_place(handle):
+            if self._is_in_place(handle) or time.monotonic() > deadline:
                 self._handle = handle
                 return True
             # The file was removed while we waited, and those who come now lock another.

@@ -4,8 +4,9 @@ A store keeps a small mark: how the journal and each directory in it looked, and
 those look the same, nothing is new, and checking them costs the same with ten segments as with ten thousand. Closed segments
 are looked at when their directory changed; `verify` looks at everything.
 
-How a file looks is its stamp: size, inode, modification and change time. The change time cannot be set by a program, so a
-copy that brings an old modification time with it is noticed. A stamp taken while its file is young is not kept: the file
+How a file looks is its stamp: size, modification and change time. The change time cannot be set by a program, so a copy that
+brings an old modification time with it is noticed. (An inode proves nothing: numbers are handed out again, and some network
+file systems make up new ones.) A stamp taken while its file is young is not kept: the file
 could change again within one tick of the clock and look the same. Young files are compared by their bytes.
 """
 
@@ -95,7 +96,7 @@ class Mark:
 
 
 def _stamp(status: os.stat_result) -> str:
-    return f"{status.st_size}:{status.st_ino}:{status.st_mtime_ns}:{status.st_ctime_ns}"
+    return f"{status.st_size}:{status.st_mtime_ns}:{status.st_ctime_ns}"
 
 
 def _look_at(path: str, follow: bool = False) -> tuple[str, str]:

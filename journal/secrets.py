@@ -30,7 +30,12 @@ _UNSEEN = frozenset(
 )
 _NOTHING = "".join(sorted(_UNSEEN))
 
-_CALLED = {"what": "text", "acceptance_criteria": "acceptance criteria", "completion_summary": "summary"}
+_CALLED = {
+    "body": "text",
+    "what": "text",
+    "acceptance_criteria": "acceptance criteria",
+    "completion_summary": "summary",
+}
 
 
 def clean(kind: Kind, data: Data, allow_secret: bool = False, verbatim: Collection[str] = ()) -> tuple[Data, list[str]]:

@@ -8,11 +8,12 @@ What is held grows with the entities there are, not with their events.
 
 from __future__ import annotations
 
+from collections import defaultdict
 from operator import attrgetter
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Sequence
 
     from mait_code.journal.event import Event
     from mait_code.projections.register import State
@@ -23,12 +24,12 @@ _key = attrgetter("at", "replica", "seq", "id")
 class Bulk:
     """The states of a store that is being filled, and the entities whose events did not come in order.
 
-    `fold` is the projection's. `later` are the index statements to run once all rows are there.
+    `fold` is the projection's `fold_all`. `later` are the index statements to run once all rows are there.
     """
 
     __slots__ = ("_fold", "_waiting", "later", "refold", "states")
 
-    def __init__(self, fold: Callable[[State | None, Event], State], later: list[str]) -> None:
+    def __init__(self, fold: Callable[[State | None, Sequence[Event]], State], later: list[str]) -> None:
         self.states: dict[str, State | None] = {}
         self.refold: set[str] = set()
         self.later = later
@@ -52,10 +53,12 @@ class Bulk:
 
     def _fold_in_order(self, events: list[Event]) -> None:
         states, fold = self.states, self._fold
+        grouped: defaultdict[str, list[Event]] = defaultdict(list)
         for event in events:
-            entity = event.entity
+            grouped[event.entity].append(event)
+        for entity, several in grouped.items():
             state = states.get(entity)
-            if state is not None and event.at <= state["k"][0] and list(event.key) <= state["k"]:
+            if state is not None and list(several[0].key) <= state["k"]:
                 self.refold.add(entity)
             else:
-                states[entity] = fold(state, event)
+                states[entity] = fold(state, several)

@@ -82,8 +82,8 @@ class Cards(Projection):
         return number if type(number) is int else None
 
     def rows(self, entity: str, state: State) -> Iterable[tuple[str, Row]]:
-        values = {name: register.value(state, name) for name in _FIELDS}
-        extra = state["x"]
+        registers, extra = state["r"], state["x"]
+        values = {name: heads[-1][1] if (heads := registers.get(name)) else None for name in _FIELDS}
         bound = self.binding(state)
         yield (
             "cards",
@@ -127,9 +127,8 @@ class Cards(Projection):
     @staticmethod
     def tags(state: State) -> list[str]:
         """The tags a card carries, sorted."""
-        return sorted(
-            name[4:] for name, heads in state["r"].items() if name.startswith("tag:") and heads and heads[-1][1]
-        )
+        names = [name for name in state["r"] if name.startswith("tag:")]
+        return sorted(name[4:] for name in names if register.value(state, name))
 
     @staticmethod
     def binding(state: State) -> str | None:

@@ -75,7 +75,7 @@ class Index:
 
     def fill(self, later: list[str]) -> None:
         """Say that the store is empty and has no indexes: the statements `later` make them at the end."""
-        self._bulk = Bulk(self.projection.fold, [*later, *self.INDEXES])
+        self._bulk = Bulk(self.projection.fold_all, [*later, *self.INDEXES])
 
     @property
     def waiting(self) -> int:
@@ -229,10 +229,8 @@ class Index:
         return results
 
     def _folded(self, events: Iterable[Event], state: State | None = None) -> State | None:
-        fold = self.projection.fold
-        for event in events:
-            state = fold(state, event)
-        return state
+        events = list(events)
+        return self.projection.fold_all(state, events) if events else state
 
     def _state(self, entity: str) -> State | None:
         raw = self.db.execute("SELECT state FROM entities WHERE entity = ?", (entity,)).get

@@ -10,7 +10,7 @@ from mait_code.projections import register
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Iterable, Sequence
     from typing import Any, ClassVar
 
     from mait_code.projections.register import State
@@ -35,10 +35,17 @@ class Projection:
 
     def fold(self, state: State | None, event: Event) -> State:
         """The state after one more event, which is later than all the state has seen."""
+        return self.fold_all(state, [event])
+
+    def fold_all(self, state: State | None, events: Sequence[Event]) -> State:
+        """The state after more events, at least one, in order, all of them later than what the state has seen."""
         if state is None:
             state = register.start()
-        if register.apply(state, event):
-            self.derive(state, event)
+        apply, derive = register.apply, self.derive
+        for event in events:
+            if apply(state, event):
+                derive(state, event)
+        state["k"] = list(events[-1].key)
         return state
 
     def derive(self, state: State, event: Event) -> None:

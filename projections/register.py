@@ -34,8 +34,8 @@ def start() -> State:
 
 
 def apply(state: State, event: Event) -> bool:
-    """Fold one event, the latest so far in the order, into `state`. False when it is of a newer version than we read."""
-    state["k"] = [event.at, event.replica, event.seq, event.id]
+    """Fold one event, the latest so far in the order, into the registers of `state`; its key is for the caller to note.
+    False when the event is of a newer version than we read."""
     if type(event) is Future:
         state.setdefault("n", []).append(event.id)
         return False

@@ -9,6 +9,7 @@ from __future__ import annotations
 import gc
 import os
 from contextlib import contextmanager
+from itertools import chain, islice
 
 import apsw
 import orjson
@@ -24,7 +25,7 @@ from mait_code.projections.opening import BUSY, LOST, NO_ROOM, SUSPECT, WRITER_W
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    from collections.abc import Callable, Iterable, Iterator
     from typing import Any, TypeVar
 
     from mait_code.journal.home import Home
@@ -38,13 +39,13 @@ if TYPE_CHECKING:
 #: Grows with every change of the tables below or of how states are folded.
 SCHEMA = 2
 #: Events held in memory at a time.
-BATCH = 10_000
+BATCH = 20_000
 #: An empty store with more segments than this to fold is made anew instead, which is quicker.
 ANEW = 8
 #: Bytes of write-ahead log above which it is taken back into the file.
 LONGEST_LOG = 512 * 1024
 #: Page cache of a store that is made anew: what does not fit is written twice.
-BULK_CACHE_KIB = 256 * 1024
+BULK_CACHE_KIB = 64 * 1024
 
 #: Bytes of new lines in a segment from which on it pays to load what reads them quickly.
 WORTH_QUICK = 30_000
@@ -91,6 +92,8 @@ class Store:
         self.prefix = f'{{"kind":"{projection.family}.'.encode()
         self.in_memory = False
         self.behind = 0
+        #: Told (done, total) of segments while the store is made from the whole journal.
+        self.step: Callable[[int, int], None] | None = None
         self._db: apsw.Connection | None = None
         #: The file that was opened, so that only that one is ever put away as damaged.
         self._inode = 0
@@ -244,7 +247,7 @@ class Store:
     def catch_up(self, *, wait: bool = True, thorough: bool = False) -> CatchUp:
         """Fold what is new. With `wait` False a store that another process is writing is left as it is, and the result
         says how many events are not folded yet."""
-        for _ in range(TRIES):
+        for attempt in range(TRIES):
             try:
                 return self._catch_up(wait, thorough)
             except BUSY as error:
@@ -256,6 +259,8 @@ class Store:
             except SUSPECT as error:
                 if self.in_memory or not is_damage(error):
                     raise
+                if attempt:
+                    self._inode = 0  # the successor of the damaged file is no better: whatever stands there goes
                 self.put_away()
         return self._catch_up(wait, thorough)
 
@@ -461,7 +466,7 @@ class Store:
         """Fold the whole journal anew into this store. Returns the number of events."""
         from mait_code.projections.rebuild import rebuild
 
-        return rebuild(self.home, [self])[self.name]
+        return rebuild(self.home, [self], self.step)[self.name]
 
     def is_empty(self) -> bool:
         """Whether nothing has been folded yet."""
@@ -500,12 +505,9 @@ class Store:
         return register.heads_of(self.state(entity))
 
     def states(self) -> Iterator[tuple[str, bytes]]:
-        """Every entity with its state as canonical JSON, in order."""
-        last = ""
-        page = "SELECT entity, state FROM entities WHERE entity > ? ORDER BY entity LIMIT 5000"
-        while rows := self.query(page, (last,)):
-            for last, state in rows:
-                yield last, state
+        """Every entity with its state as canonical JSON, in order, as they were at one moment."""
+        rows = self.ask(lambda db: _begun(db.execute("SELECT entity, state FROM entities ORDER BY entity")))
+        yield from rows
 
     def events_of(self, entity: str) -> list[Event]:
         """The events of an entity in order, each once."""
@@ -531,6 +533,13 @@ class Store:
     def gone(self) -> list[tuple[str, bytes]]:
         """(id, line) of events that were folded once and stand in no file any more."""
         return [(row[0], row[1]) for row in self.query("SELECT id, line FROM gone ORDER BY id")]
+
+
+def _begun(rows: Iterable[Any]) -> Iterator[Any]:
+    """The same rows, the first of them read: a file that cannot be read shows it here."""
+    rows = iter(rows)
+    first = list(islice(rows, 1))
+    return chain(first, rows)
 
 
 def _mark(raw: bytes) -> Mark:

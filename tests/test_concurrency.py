@@ -282,7 +282,9 @@ def test_sixteen_writers_four_readers_a_sync_loop_git_gc_and_git_pull(tmp_path: 
     assert len(set(told)) == 16 * 8
     with open(os.path.join(here.folder, "sync.errors"), encoding="utf-8") as file:
         assert "fault of ours" not in file.read(), "a sync may find the user's git at work, and says so; no more"
-    commits = subprocess.run(["git", "-C", here.home.data, "rev-list", "--count", "HEAD"], capture_output=True, timeout=60)
+    commits = subprocess.run(
+        ["git", "-C", here.home.data, "rev-list", "--count", "HEAD"], capture_output=True, timeout=60
+    )
     assert int(commits.stdout) > 5, "the sync loop did its work meanwhile"
     for place in (here, there, here):
         crowd.run(place, "sync")

@@ -48,7 +48,21 @@ def fill(place: Place) -> dict[str, bytes]:
             _write_some(place)
     first = place.events()[0]
     newer = Future()
-    for name in ("v", "id", "at", "replica", "seq", "entity", "actor", "session", "tx", "undoes", "sees", "wall", "data"):
+    for name in (
+        "v",
+        "id",
+        "at",
+        "replica",
+        "seq",
+        "entity",
+        "actor",
+        "session",
+        "tx",
+        "undoes",
+        "sees",
+        "wall",
+        "data",
+    ):
         setattr(newer, name, getattr(first, name))
     newer.kind, newer.id, newer.replica = "inbox.starred", "f" * 20, "fntnre00"
     newer.tx = newer.id
@@ -92,7 +106,9 @@ class Reader:
         self.log.catch_up(wait=False)
         folded = {row[0] for row in self.log.query("SELECT id FROM lines")}
         assert whole <= folded, f"lost with their lines untouched: {whole - folded}"
-        said = {(file, number) for file, number, severity, _reason in self.log.problems() if severity in ("bad", "torn")}
+        said = {
+            (file, number) for file, number, severity, _reason in self.log.problems() if severity in ("bad", "torn")
+        }
         assert named <= said, f"damaged and not named: {sorted(named - said)}"
         assert said <= named | maybe, f"named and not damaged: {sorted(said - named - maybe)}"
         assert len(folded - whole) <= len(maybe - said), "folded from nowhere"
@@ -100,7 +116,10 @@ class Reader:
             assert folded == whole
         family.catch_up(wait=False)
         held = {row[0] for row in family.query("SELECT id FROM events")}
-        mine = {row[0] for row in self.log.query("SELECT id FROM lines WHERE kind LIKE ?", (f"{family.projection.family}.%",))}
+        mine = {
+            row[0]
+            for row in self.log.query("SELECT id FROM lines WHERE kind LIKE ?", (f"{family.projection.family}.%",))
+        }
         assert held == mine
         family.conflicted()
 
@@ -144,9 +163,7 @@ def check_in_full(place: Place, reader: Reader) -> None:
     list(segments.strangers(place.home.journal))
 
 
-def test_the_next_command_writes_whatever_stands_in_the_journal(
-    place: Place, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_the_next_command_writes_whatever_stands_in_the_journal(place: Place, monkeypatch: pytest.MonkeyPatch) -> None:
     whole = fill(place)
     monkeypatch.setenv("MAIT_CODE_MACHINE_ID", "machine-2")  # whose segments some of the damage is in
     for number in range(150):
@@ -190,13 +207,27 @@ def test_any_value_in_any_field_is_read_or_refused(place: Place, value: str) -> 
     lines = []
     for event in place.events():
         line = event.line()
-        for field in {"kind", "v", "id", "at", "replica", "seq", "entity", "actor", "session", "tx", "undoes", "sees", "wall"}:
+        for field in {
+            "kind",
+            "v",
+            "id",
+            "at",
+            "replica",
+            "seq",
+            "entity",
+            "actor",
+            "session",
+            "tx",
+            "undoes",
+            "sees",
+            "wall",
+        }:
             lines.append(mutations.with_checksum(line[:-1] + f',"{field}":{value}}}'.encode()))
             lines.append(mutations.with_checksum(f'{{"{field}":{value},'.encode() + line[1:]))
         for field in event.data:
             start = line.index(b',"data":') + 8
-            for data in (f'{{"{field}":{value}}}', f'{line[start:-2].decode()},"{field}":{value}}}', value):
-                lines.append(mutations.with_checksum(line[:start] + data.encode() + b"}"))
+            datas = (f'{{"{field}":{value}}}', f'{line[start:-2].decode()},"{field}":{value}}}', value)
+            lines += [mutations.with_checksum(line[:start] + data.encode() + b"}") for data in datas]
     folder = os.path.join(place.home.journal, "h0st11e0")
     os.makedirs(folder)
     with open(os.path.join(folder, "000001.jsonl"), "wb") as file:
@@ -204,7 +235,9 @@ def test_any_value_in_any_field_is_read_or_refused(place: Place, value: str) -> 
     assert place.folded() == place.folded_anew()
     log = stores.journal(place.home)
     log.catch_up()
-    counted = log.query("SELECT count(*) FROM lines JOIN segments s ON s.key = place >> 36 WHERE s.directory = 'h0st11e0'")
+    counted = log.query(
+        "SELECT count(*) FROM lines JOIN segments s ON s.key = place >> 36 WHERE s.directory = 'h0st11e0'"
+    )
     bad = [one for one in log.problems("bad") if one[0].startswith("h0st11e0")]
     assert counted[0][0] + len(bad) == len(lines)
     for event in log.action(place.events()[0].tx):

@@ -5,8 +5,12 @@
 
 from __future__ import annotations
 
+import json
 import os
 import shutil
+import signal
+import subprocess
+import time
 from typing import TYPE_CHECKING
 
 import pytest
@@ -162,3 +166,29 @@ def test_the_tests_would_notice_a_lost_event(place: Place, nursery: Nursery) -> 
     write(path, read(path).rsplit(b"\n", 2)[0] + b"\n")
     with pytest.raises(AssertionError, match="are lost"):
         assert_nothing_lost(place, acknowledged(place))
+
+
+def test_ctrl_c_at_any_moment_of_a_command(place: Place) -> None:
+    """What was printed is written, whatever came after; a command that was interrupted says so and leaves nothing half done."""
+    place.capture("before")
+    told, codes = [], set()
+    for turn in range(24):
+        command = subprocess.Popen(
+            place.mait("inbox", "add", f"thought {turn}", "--json"),
+            env=place.environment(),
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+            text=True,
+        )
+        time.sleep(turn * 0.008)
+        command.send_signal(signal.SIGINT)
+        out, err = command.communicate(timeout=60)
+        codes.add(command.returncode)
+        # Before Python itself is ready the signal simply ends it.
+        assert command.returncode in (0, 130, -signal.SIGINT, 1), err
+        assert "fault of ours" not in err
+        if out:
+            told.append(json.loads(out)["id"])
+        assert_sound(place)
+    assert {one.entity.partition("/")[2] for one in place.events()} >= set(told)
+    assert codes & {130, -signal.SIGINT, 1}, "some were interrupted"

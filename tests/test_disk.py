@@ -142,12 +142,18 @@ def test_a_read_only_disk(place: Place, what: str, folded: bool) -> None:
 def as_nobody(place: Place, *arguments: str) -> subprocess.CompletedProcess[str]:
     """Run the program as a user to whom these directories do not belong."""
     if os.geteuid() != 0:
-        return subprocess.run(place.mait(*arguments), env=place.environment(), capture_output=True, text=True, timeout=60)
+        return subprocess.run(
+            place.mait(*arguments), env=place.environment(), capture_output=True, text=True, timeout=60
+        )
     words = ["setpriv", f"--reuid={NOBODY}", f"--regid={NOBODY}", "--clear-groups"]
-    return subprocess.run([*words, *place.mait(*arguments)], env=place.environment(), capture_output=True, text=True, timeout=60)
+    return subprocess.run(
+        [*words, *place.mait(*arguments)], env=place.environment(), capture_output=True, text=True, timeout=60
+    )
 
 
-@pytest.mark.skipif(os.geteuid() == 0 and not shutil.which("setpriv"), reason="permissions do not bind root, and there is no setpriv")
+@pytest.mark.skipif(
+    os.geteuid() == 0 and not shutil.which("setpriv"), reason="permissions do not bind root, and there is no setpriv"
+)
 @pytest.mark.parametrize("what", ["data", "state", "home"])
 def test_directories_without_permission_to_write(place: Place, what: str) -> None:
     """The other way to a disk that refuses: permissions, which do not bind root."""
@@ -224,8 +230,7 @@ def test_any_call_may_fail(place: Place, monkeypatch: pytest.MonkeyPatch, call: 
             try:
                 told = place.capture("x" * 30000).id
             except DiskRefused as error:
-                refused = True
-                assert error.message
+                refused = bool(error.message)
         now = {event.id for event in place.events()}
         if refused:
             assert now == before or call == "fdatasync", "fdatasync is the only call after the write that may be told"

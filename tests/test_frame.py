@@ -94,7 +94,7 @@ def test_every_command_has_help_and_the_global_options(path: tuple[str, ...], cl
     answers = [cli(*path, flag) for flag in ("--help", "-h")]
     assert [answer.code for answer in answers] == [0, 0]
     assert answers[0].out == answers[1].out
-    for name in ("--json", "--no-color", "--data-dir", "--as", "-h, --help"):
+    for name in ("--json", "--no-color", "--data-dir", "--as", "--allow-secret", "-h, --help"):
         assert name in answers[0].out
     assert answers[0].err == ""
 
@@ -132,6 +132,7 @@ def test_json_at_any_level(arguments: list[str]) -> None:
         (["--data-dir", "/x"], "data_dir", "/x"),
         (["--as", "claude"], "actor", "claude"),
         (["--no-color"], "no_colour", True),
+        (["--allow-secret"], "allow_secret", True),
     ],
 )
 def test_values_at_any_level(given_: list[str], name: str, value: object, place: int) -> None:

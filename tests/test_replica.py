@@ -133,7 +133,16 @@ def test_two_copies_of_one_state_never_append_to_one_file(
         lambda place, path: shutil.rmtree(place.home.journal),
         lambda place, path: shutil.rmtree(place.home.data),
     ],
-    ids=["torn", "older", "emptied", "deleted", "directory-emptied", "directory-deleted", "journal-deleted", "data-deleted"],
+    ids=[
+        "torn",
+        "older",
+        "emptied",
+        "deleted",
+        "directory-emptied",
+        "directory-deleted",
+        "journal-deleted",
+        "data-deleted",
+    ],
 )
 def test_data_put_back_to_an_earlier_day(machine: Place, put_back: Callable[[Place, str], object]) -> None:
     """What was there before may be on the remote, so our file may not be continued from its middle."""
@@ -174,7 +183,9 @@ def test_state_deleted(machine: Place) -> None:
     event = machine.capture("after")
     assert event.replica != old
     assert {name: machine.segments()[name] for name in before} == before
-    assert event.at > max(one.at for content in before.values() for one in map(parse, content.split(b"\n")) if isinstance(one, Event))
+    assert event.at > max(
+        one.at for content in before.values() for one in map(parse, content.split(b"\n")) if isinstance(one, Event)
+    )
     assert machine.folded() == machine.folded_anew()
 
 
@@ -198,12 +209,25 @@ def test_the_clock_file_is_lost_and_the_data_is_older(machine: Place) -> None:
         lambda path: write(path, b'{"seen": 1e300, "mark": [1, 2]}'),
         lambda path: write(path, read(path)[:60]),
         lambda path: write(path, read(path) * 2),
-        lambda path: os.unlink(path),
+        os.unlink,
         lambda path: (os.unlink(path), os.mkdir(path)),
         lambda path: (os.unlink(path), os.symlink("/nowhere/at/all", path)),
         lambda path: (os.unlink(path), os.mkfifo(path)),
     ],
-    ids=["empty", "zeros", "garbage", "list", "wrong-types", "numbers", "cut", "doubled", "gone", "directory", "link", "pipe"],
+    ids=[
+        "empty",
+        "zeros",
+        "garbage",
+        "list",
+        "wrong-types",
+        "numbers",
+        "cut",
+        "doubled",
+        "gone",
+        "directory",
+        "link",
+        "pipe",
+    ],
 )
 def test_damage_to_the_state(machine: Place, name: str, damage: Callable[[str], object]) -> None:
     old, before = own_id(machine), machine.segments()
@@ -212,7 +236,9 @@ def test_damage_to_the_state(machine: Place, name: str, damage: Callable[[str], 
     damage(path)
     identity = replica.load(machine.home)
     intact = identity is not None and identity.replica == replica.Clock.load(machine.home).replica == old
-    assert intact == (name == "clock" and os.path.isfile(path) and read(path)[:256] == whole), "what still says the same is no damage"
+    assert intact == (name == "clock" and os.path.isfile(path) and read(path)[:256] == whole), (
+        "what still says the same is no damage"
+    )
     event = machine.capture("after")
     if intact:
         assert event.replica == old
@@ -260,7 +286,7 @@ def test_something_else_stands_where_the_next_segment_belongs(machine: Place, mo
     os.mkfifo(os.path.join(folder, "000004.jsonl"))
     event = machine.capture("after")
     assert event.seq == 6
-    assert sorted(machine.segments())[-1].endswith("/000005.jsonl")
+    assert max(machine.segments()).endswith("/000005.jsonl")
     assert len(bodies(machine)) == 6
 
 
@@ -310,13 +336,18 @@ def test_what_replica_json_says_may_be_anything(machine: Place) -> None:
         assert read(path) == content, "it is written once, and left alone after that"
 
 
+@pytest.mark.parametrize("written", [False, True], ids=["before", "after"])
 def test_a_kill_between_the_two_files_of_a_new_id_keeps_the_line_of_descent(
-    machine: Place, monkeypatch: pytest.MonkeyPatch
+    machine: Place, monkeypatch: pytest.MonkeyPatch, written: bool
 ) -> None:
     old = own_id(machine)
     monkeypatch.setenv("MAIT_CODE_MACHINE_ID", "machine-2")
 
-    def killed(*arguments: object) -> None:
+    real = replica.write_atomically
+
+    def killed(path: str, content: bytes) -> None:
+        if written:
+            real(path, content)
         raise KeyboardInterrupt
 
     with monkeypatch.context() as patch:

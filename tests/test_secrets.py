@@ -223,7 +223,7 @@ def test_ids_and_enumerations_pass() -> None:
 def test_the_notes_say_what_and_where() -> None:
     key = formats(Draw(7))["GitHub classic"]
     _, (note,) = clean(KINDS["inbox.captured"], {"body": f"here: {key}"})
-    assert note.startswith("the body held what looks like a secret (GitHub token)")
+    assert note.startswith("the text held what looks like a secret (GitHub token)")
     assert "[masked: github token]" in note
     assert "--allow-secret" in note
     _, (note,) = clean(KINDS["reminder.set"], {"what": f"{key} and password=hunter2 and password=hunter3"})
@@ -234,7 +234,7 @@ def test_allowed_secrets_stay_and_private_text_does_not() -> None:
     data = {"body": "password=hunter2 <private>x</private>"}
     assert clean(KINDS["inbox.captured"], data, allow_secret=True) == (
         {"body": "password=hunter2"},
-        ["private text was left out of the body"],
+        ["private text was left out of the text"],
     )
 
 

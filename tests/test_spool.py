@@ -98,7 +98,9 @@ def test_a_lock_whose_file_was_removed_is_not_held_beside_another(place: Place, 
     waiter.release()
 
 
-def test_actions_arrive_in_the_order_of_their_time_whole(place: Place, held: Lock, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_actions_arrive_in_the_order_of_their_time_whole(
+    place: Place, held: Lock, monkeypatch: pytest.MonkeyPatch
+) -> None:
     now = clock.wall()
     journal = place.journal("hook/test")
     for offset in (5, 1, 3):
@@ -114,7 +116,9 @@ def test_actions_arrive_in_the_order_of_their_time_whole(place: Place, held: Loc
     with journal.writing():
         pass  # whoever holds the lock takes them in
     events = place.events()[1:]
-    assert [event.data["body"] for event in events] == [f"{which} at {n}" for n in (1, 3, 5) for which in ("first", "second")]
+    assert [event.data["body"] for event in events] == [
+        f"{which} at {n}" for n in (1, 3, 5) for which in ("first", "second")
+    ]
     assert [event.tx for event in events] == [events[n - n % 2].id for n in range(6)]
     assert {event.actor for event in events} == {"hook/test"}
     assert place.gaps() == {}

@@ -17,8 +17,8 @@ from workers.place import Place, another, read, write
 from mait_code.commands.workspace import Workspace
 from mait_code.journal import kinds
 from mait_code.journal.errors import Busy
-from mait_code.projections import store as store_module
 from mait_code.projections import board_queries, ids, stores
+from mait_code.projections import store as store_module
 from mait_code.projections.digest import digest
 from mait_code.projections.rebuild import rebuild
 
@@ -62,7 +62,11 @@ def checkpoint(path: str) -> None:
 
 
 def rows_of(store: Store) -> list[tuple[object, ...]]:
-    return [row for table in sorted(store.projection.tables) for row in sorted(store.query(f"SELECT * FROM {table}"), key=repr)]
+    return [
+        row
+        for table in sorted(store.projection.tables)
+        for row in sorted(store.query(f"SELECT * FROM {table}"), key=repr)
+    ]
 
 
 def sql(path: str, *statements: str) -> None:
@@ -123,7 +127,10 @@ DAMAGES: dict[str, Callable[[str], object]] = {
     "full-directory": lambda path: (each_file(path, os.unlink), os.mkdir(path), write(path + "/file", b"x")),
     "link-to-nowhere": lambda path: (each_file(path, os.unlink), os.symlink("/nowhere/at/all", path)),
     "pipe": lambda path: (each_file(path, os.unlink), os.mkfifo(path)),
-    "another-database": lambda path: (each_file(path, os.unlink), sql(path, "CREATE TABLE t (x)", "PRAGMA user_version = 9")),
+    "another-database": lambda path: (
+        each_file(path, os.unlink),
+        sql(path, "CREATE TABLE t (x)", "PRAGMA user_version = 9"),
+    ),
     "a-database-with-our-names": lambda path: (
         each_file(path, os.unlink),
         sql(path, "CREATE VIEW segments AS SELECT 1", "CREATE TABLE meta (x)", "PRAGMA user_version = 2"),
@@ -131,7 +138,9 @@ DAMAGES: dict[str, Callable[[str], object]] = {
     "meta-empty": lambda path: sql(path, "DELETE FROM meta"),
     "mark-text": lambda path: sql(path, "UPDATE meta SET value = 'x' WHERE key = 'mark'"),
     "mark-json": lambda path: sql(path, "UPDATE meta SET value = CAST('{\"a\": 1}' AS BLOB) WHERE key = 'mark'"),
-    "mark-shape": lambda path: sql(path, "UPDATE meta SET value = CAST('[\"\", {\"a\": [1]}]' AS BLOB) WHERE key = 'mark'"),
+    "mark-shape": lambda path: sql(
+        path, "UPDATE meta SET value = CAST('[\"\", {\"a\": [1]}]' AS BLOB) WHERE key = 'mark'"
+    ),
     "no-entities": lambda path: sql(path, "DROP TABLE entities"),
     "no-conflicts": lambda path: sql(path, "DROP TABLE conflicts"),
     "no-segments": lambda path: sql(path, "DROP TABLE segments"),
@@ -256,7 +265,10 @@ def test_a_line_damaged_in_the_index_does_not_vanish_from_a_state(place: Place) 
     board.catch_up()
     entity = board.query("SELECT entity FROM entities LIMIT 1")[0][0]
     board.close()
-    sql(board.path, f"UPDATE events SET line = CAST(replace(CAST(line AS TEXT), 'xxx', 'xyx') AS BLOB) WHERE entity = '{entity}'")
+    sql(
+        board.path,
+        f"UPDATE events SET line = CAST(replace(CAST(line AS TEXT), 'xxx', 'xyx') AS BLOB) WHERE entity = '{entity}'",
+    )
     board = stores.board(place.home)
     early = {"at": "1999-01-01T00:00:00.000000Z"}
     event = place.events()[0]

@@ -283,6 +283,7 @@ def pass_workspace(function: Callable[Concatenate[Workspace, Output, P], Result]
     def run(*args: P.args, **kwargs: P.kwargs) -> Result:
         invocation = _invocation(click.get_current_context())
         with _open_workspace(invocation) as workspace:
+            workspace.step = _folding(invocation.out)
             try:
                 result = function(workspace, invocation.out, *args, **kwargs)
             finally:
@@ -295,6 +296,18 @@ def pass_workspace(function: Callable[Concatenate[Workspace, Output, P], Result]
             return result
 
     return update_wrapper(run, function)
+
+
+def _folding(out: Output) -> Callable[[int, int], None]:
+    """Shows that a store is being made from the whole journal: after a clone, an update, or when it was deleted."""
+    progress = out.progress("folding the journal").__enter__()
+
+    def step(done: int, total: int) -> None:
+        progress.step()
+        if done == total:
+            progress.clear()
+
+    return step
 
 
 def pass_output(function: Callable[Concatenate[Output, P], Result]) -> Callable[P, Result]:

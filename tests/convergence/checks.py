@@ -16,6 +16,8 @@ from mait_code.projections.digest import digest
 from mait_code.projections.rebuild import rebuild
 
 if TYPE_CHECKING:
+    from collections.abc import Iterable
+
     from convergence.model import Entity
     from convergence.world import World
     from mait_code.journal.event import Event
@@ -101,7 +103,7 @@ def _registers(state: dict[str, Any], entity: Entity) -> None:
     agree("events of newer versions", state.get("n", []), newer)
 
 
-def interleaved(world: World, groups: int, seed: int) -> None:
+def interleaved(world: World, families: Iterable[str], groups: int, seed: int) -> None:
     """The lines of the journal in any order and any grouping, each group folded before the next comes, give the states
     that the machines have."""
     first = world.machines[0]
@@ -114,9 +116,9 @@ def interleaved(world: World, groups: int, seed: int) -> None:
             group = lines[part::groups]
             if group:
                 late.put(f"{ids.new_replica()}/{segments.name_of(part + 1)}", b"\n".join(group) + b"\n")
-            for family in FAMILIES:
+            for family in families:
                 late.store(family).catch_up()
-        for family in FAMILIES:
+        for family in families:
             store = late.store(family)
             agree(f"{store.name}: another order", digest(store), digest(first.store(family)))
             agree(f"{store.name}: another order", tables(store), tables(first.store(family)))

@@ -41,6 +41,9 @@ AT_ONCE = [
 ]
 SETTLING = st.sampled_from(("pick", "pick", "undo"))
 
+#: Steps of one history: long enough for a conflict, a loss and a repair, short enough to be played by the thousand.
+STEPS = 18
+STEPS_OVER_GIT = 12
 #: What was played since the process began, for the report of the command.
 TALLY: Counter[str] = Counter()
 
@@ -167,7 +170,8 @@ class Concurrent(History):
         rebuilt = len(self.world.acknowledged)
         checks.convergence(self.world, rebuilt)
         TALLY["conflicts shown"] += checks.count_conflicts(self.world)
-        checks.interleaved(self.world, groups=rebuilt % 4 + 1, seed=rebuilt)
+        other = ("inbox", "reminder", "journal")[rebuilt % 3]
+        checks.interleaved(self.world, ("card", other), groups=rebuilt % 4 + 1, seed=rebuilt)
 
 
 class OverGit(History):

@@ -8,7 +8,7 @@ import random
 import shutil
 import subprocess
 import sys
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Self
 
 from mait_code.journal import segments, spool
 from mait_code.journal.repository import Repository
@@ -27,7 +27,10 @@ class Nursery:
     """The parent's end of `workers.nursery`."""
 
     def __init__(self) -> None:
-        environment = {**os.environ, "PYTHONPATH": os.pathsep.join([TESTS, os.environ.get("PYTHONPATH", "")]).rstrip(":")}
+        environment = {
+            **os.environ,
+            "PYTHONPATH": os.pathsep.join([TESTS, os.environ.get("PYTHONPATH", "")]).rstrip(":"),
+        }
         self._process = subprocess.Popen(
             [sys.executable, "-m", "workers.nursery"],
             stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True, env=environment,
@@ -62,10 +65,12 @@ class Nursery:
         self._process.wait(timeout=60)
         self._process.stdout.close()
 
-    def __enter__(self) -> Nursery:
+    def __enter__(self) -> Self:
         return self
 
-    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None) -> None:
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
         self.close()
 
 
@@ -185,7 +190,9 @@ class World:
             assert_nothing_lost(machine, told)
             assert machine.gaps() == {}
             assert len(own_directories(machine)) == 1, "a kill costs nobody their id"
-            subprocess.run(["git", "-C", machine.home.data, "fsck", "--strict"], check=True, capture_output=True, timeout=60)
+            subprocess.run(
+                ["git", "-C", machine.home.data, "fsck", "--strict"], check=True, capture_output=True, timeout=60
+            )
         assert digests[0] == digests[1]
 
 

@@ -24,14 +24,17 @@ BOM = b"\xef\xbb\xbf"
 DEEP = "[" * 90 + "]" * 90
 #: Values that a line with a right checksum may hold in any field of its data, or in any other.
 VALUES = [
-    "0", "-1", "1e999", "NaN", "Infinity", "-Infinity", "123456789012345678901234567890", "18446744073709551615", "-9223372036854775808",
-    "9223372036854775808", "1.0", "-0.0", "1e-400", "null", "true", "[]", "{}", '""', '"x"', '"\\ud800"', '"\\udc00\\ud800"', '"\\u0000"',
-    '"\\u202e\\u200f"', '"' + "é" * 300 + '"', '"' + "x" * 7000 + '"', DEEP, '{"a":' * 60 + "1" + "}" * 60, '["a",["b",{"c":[null]}]]',
-    '{"due":"2030-02-31T99:99","zone":"Nowhere/Land"}', '{"due":"9999-12-31T23:59:59","zone":"UTC","rule":{"every":0}}',
+    *("0", "-1", "1e999", "NaN", "Infinity", "-Infinity", "123456789012345678901234567890", "18446744073709551615"),
+    *("-9223372036854775808", "9223372036854775808", "1.0", "-0.0", "1e-400", "null", "true", "[]", "{}", '""', '"x"'),
+    *('"\\ud800"', '"\\udc00\\ud800"', '"\\u0000"', '"\\u202e\\u200f"', '"' + "é" * 300 + '"', '"' + "x" * 7000 + '"'),
+    *(DEEP, '{"a":' * 60 + "1" + "}" * 60, '["a",["b",{"c":[null]}]]', '{"session":7}'),
+    '{"due":"2030-02-31T99:99","zone":"Nowhere/Land"}',
+    '{"due":"9999-12-31T23:59:59","zone":"UTC","rule":{"every":0}}',
     '{"due":"2030-01-01T09:00","zone":"UTC","rule":{"freq":"weekly","interval":-5,"days":["x"]}}',
-    '{"due":"0001-01-01T00:00","zone":"Pacific/Kiritimati"}', '{"session":7}', '"0000-00-00T00:00:00.000000Z"', '"1969-12-31T23:59:59.999999Z"',
-    '"8999-12-31T23:59:59.999999Z"', '"2030-02-29T00:00:00.000000Z"', "undefined", "01", "1_000", "'x'",
-]  # fmt: skip
+    '{"due":"0001-01-01T00:00","zone":"Pacific/Kiritimati"}',
+    *('"0000-00-00T00:00:00.000000Z"', '"1969-12-31T23:59:59.999999Z"', '"8999-12-31T23:59:59.999999Z"'),
+    *('"2030-02-29T00:00:00.000000Z"', "undefined", "01", "1_000", "'x'"),
+]
 
 
 class Log:
@@ -55,7 +58,11 @@ class Log:
 
     def path(self) -> str:
         """A segment that is still one."""
-        names = [name for name, content in sorted(self.files.items()) if isinstance(content, bytes) and _SEGMENT.fullmatch(name)]
+        names = [
+            name
+            for name, content in sorted(self.files.items())
+            if isinstance(content, bytes) and _SEGMENT.fullmatch(name)
+        ]
         return self.random.choice(names) if names else ""
 
     def change(self, how: Callable[[bytes], bytes]) -> None:
@@ -140,7 +147,13 @@ def with_checksum(line: bytes) -> bytes:
     if match is None:
         return line
     rest = line[: match.start()] + line[match.end() :]
-    return line[: match.start()] + b',"sum":"' + hashlib.sha256(rest).hexdigest()[:16].encode() + b'"' + line[match.end() :]
+    return (
+        line[: match.start()]
+        + b',"sum":"'
+        + hashlib.sha256(rest).hexdigest()[:16].encode()
+        + b'"'
+        + line[match.end() :]
+    )
 
 
 # -- ways to damage a log ---------------------------------------------------------------------------------------------
@@ -229,24 +242,38 @@ def garbage(log: Log) -> None:
 
 
 def blank_lines(log: Log) -> None:
-    log.change_lines(lambda lines: [part for line in lines for part in ([line] if log.random.random() < 0.7 else [line, b"", b"\r"])])
+    log.change_lines(
+        lambda lines: [part for line in lines for part in ([line] if log.random.random() < 0.7 else [line, b"", b"\r"])]
+    )
 
 
 def spaces(log: Log) -> None:
-    log.change_lines(lambda lines: [log.random.choice([b"", b" ", b"\t"]) + line + log.random.choice([b"", b" "]) for line in lines])
+    log.change_lines(
+        lambda lines: [log.random.choice([b"", b" ", b"\t"]) + line + log.random.choice([b"", b" "]) for line in lines]
+    )
 
 
 def a_long_line(log: Log) -> None:
-    text = log.random.choice([b"x" * 300 * 1024, b"[" * 300 * 1024, b'{"a":' * 60_000, b'{"kind":"card.moved",' + b" " * 300 * 1024])
+    text = log.random.choice(
+        [b"x" * 300 * 1024, b"[" * 300 * 1024, b'{"a":' * 60_000, b'{"kind":"card.moved",' + b" " * 300 * 1024]
+    )
     _insert_line(log, text)
 
 
 def nearly_too_long(log: Log) -> None:
-    _craft(log, lambda line: line[:-2] + b',"more":"' + b"x" * (256 * 1024 - len(line) - log.random.randrange(-4, 30)) + b'"}}')
+    _craft(
+        log,
+        lambda line: line[:-2] + b',"more":"' + b"x" * (256 * 1024 - len(line) - log.random.randrange(-4, 30)) + b'"}}',
+    )
 
 
 def other_json(log: Log) -> None:
-    _insert_line(log, log.random.choice([b"{}", b"[]", b"null", b"7", b'"x"', b"[" * 2000, b'{"kind":"card.moved"}', b"}", b"//", b"{'a':1}"]))
+    _insert_line(
+        log,
+        log.random.choice(
+            [b"{}", b"[]", b"null", b"7", b'"x"', b"[" * 2000, b'{"kind":"card.moved"}', b"}", b"//", b"{'a':1}"]
+        ),
+    )
 
 
 def conflict_markers(log: Log) -> None:
@@ -281,7 +308,14 @@ def copies_of_sync_tools(log: Log) -> None:
     path = log.path()
     if path:
         stem = path.removesuffix(".jsonl")
-        endings = [" 2.jsonl", ".sync-conflict-20261130-101010-ABCDEFG.jsonl", " (copy).jsonl", ".jsonl.orig", ".jsonl~", ".jsonl.tmp"]
+        endings = [
+            " 2.jsonl",
+            ".sync-conflict-20261130-101010-ABCDEFG.jsonl",
+            " (copy).jsonl",
+            ".jsonl.orig",
+            ".jsonl~",
+            ".jsonl.tmp",
+        ]
         log.files[stem + log.random.choice(endings)] = log.files[path]
         if log.random.random() < 0.5:
             del log.files[path]
@@ -297,7 +331,9 @@ def a_copy_in_another_directory(log: Log) -> None:
 def odd_names(log: Log) -> None:
     path = log.path()
     if path:
-        name = log.random.choice(["0000001.jsonl", "999999999999.jsonl", "1.jsonl", "000001.JSONL", "00000a.jsonl", "٠٠٠٠٠١.jsonl"])
+        name = log.random.choice(
+            ["0000001.jsonl", "999999999999.jsonl", "1.jsonl", "000001.JSONL", "00000a.jsonl", "٠٠٠٠٠١.jsonl"]
+        )
         log.files[f"{os.path.dirname(path)}/{name}"] = log.files.pop(path)
 
 
@@ -310,7 +346,12 @@ def a_value_with_a_right_checksum(log: Log) -> None:
             return line
         field = log.random.choice(fields)
         value = log.random.choice(VALUES).encode()
-        return re.sub(rb'"' + field + rb'":(?:"(?:[^"\\]|\\.)*"|\[[^\]]*\]|\d+|null)', lambda _: b'"' + field + b'":' + value, line, count=1)
+        return re.sub(
+            rb'"' + field + rb'":(?:"(?:[^"\\]|\\.)*"|\[[^\]]*\]|\d+|null)',
+            lambda _: b'"' + field + b'":' + value,
+            line,
+            count=1,
+        )
 
     _craft(log, crafted)
 
@@ -319,7 +360,9 @@ def a_field_more_with_a_right_checksum(log: Log) -> None:
     """A key that stands twice, or that nobody knows."""
 
     def crafted(line: bytes) -> bytes:
-        key = log.random.choice(["kind", "id", "at", "replica", "seq", "entity", "data", "sum", "tx", "sees", "wall", "more", ""])
+        key = log.random.choice(
+            ["kind", "id", "at", "replica", "seq", "entity", "data", "sum", "tx", "sees", "wall", "more", ""]
+        )
         value = log.random.choice(VALUES)
         if log.random.random() < 0.5:
             return b"{" + json.dumps(key).encode() + b":" + value.encode() + b"," + line[1:]
@@ -329,7 +372,15 @@ def a_field_more_with_a_right_checksum(log: Log) -> None:
 
 
 def a_field_less_with_a_right_checksum(log: Log) -> None:
-    _craft(log, lambda line: re.sub(rb'"(?:kind|v|id|at|replica|seq|entity|actor|data)":("[^"]*"|\d+),', b"", line, count=log.random.choice([1, 2])))
+    _craft(
+        log,
+        lambda line: re.sub(
+            rb'"(?:kind|v|id|at|replica|seq|entity|actor|data)":("[^"]*"|\d+),',
+            b"",
+            line,
+            count=log.random.choice([1, 2]),
+        ),
+    )
 
 
 def _craft(log: Log, how: Callable[[bytes], bytes]) -> None:
@@ -362,9 +413,39 @@ def _insert_line(log: Log, line: bytes) -> None:
 
 
 WAYS: list[Callable[[Log], Any]] = [
-    *(flip_bits, cut_the_end, cut_the_newline, cut_the_beginning, cut_the_middle, duplicate_lines, swap_lines, drop_a_line),
-    *(crlf, some_crlf, byte_order_mark, marks_everywhere, latin_1, one_latin_1_byte, utf_16, nuls, tail_of_nuls, garbage),
-    *(blank_lines, spaces, a_long_line, nearly_too_long, other_json, conflict_markers, join_lines, empty, something_else_there),
+    *(
+        flip_bits,
+        cut_the_end,
+        cut_the_newline,
+        cut_the_beginning,
+        cut_the_middle,
+        duplicate_lines,
+        swap_lines,
+        drop_a_line,
+    ),
+    *(
+        crlf,
+        some_crlf,
+        byte_order_mark,
+        marks_everywhere,
+        latin_1,
+        one_latin_1_byte,
+        utf_16,
+        nuls,
+        tail_of_nuls,
+        garbage,
+    ),
+    *(
+        blank_lines,
+        spaces,
+        a_long_line,
+        nearly_too_long,
+        other_json,
+        conflict_markers,
+        join_lines,
+        empty,
+        something_else_there,
+    ),
     *(gone, copies_of_sync_tools, a_copy_in_another_directory, odd_names, a_value_with_a_right_checksum),
     *(a_value_with_a_right_checksum, a_field_more_with_a_right_checksum, a_field_less_with_a_right_checksum, flip_bits),
 ]
