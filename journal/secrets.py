@@ -7,6 +7,7 @@ regular expression. Only what they find loads the modules that know more.
 from __future__ import annotations
 
 from mait_code.journal.errors import BadInput
+from mait_code.journal.event import DEEPEST
 from mait_code.journal.secret_signs import has_name, suspicious
 
 TYPE_CHECKING = False
@@ -122,14 +123,16 @@ class _Found:
         self.labels: list[str] = []
         self._allow = allow_secret
 
-    def cleaned(self, value: Any, name: str = "") -> Any:
+    def cleaned(self, value: Any, name: str = "", depth: int = 0) -> Any:
         """The value with all texts in it cleaned; `name` is what an object calls it."""
         if type(value) is str:
             return self._text(value, name)
+        if depth > DEEPEST:
+            return value  # no line may hold it, so it is about to be refused
         if type(value) is dict:
-            return {self._text(key, ""): self.cleaned(inner, key) for key, inner in value.items()}
+            return {self._text(key, ""): self.cleaned(inner, key, depth + 1) for key, inner in value.items()}
         if type(value) is list or type(value) is tuple:
-            return [self.cleaned(inner, name) for inner in value]
+            return [self.cleaned(inner, name, depth + 1) for inner in value]
         return value
 
     def _text(self, text: str, name: str) -> str:

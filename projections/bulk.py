@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
     from mait_code.journal.event import Event
+    from mait_code.projections.projection import Row
     from mait_code.projections.register import State
 
 _key = attrgetter("at", "replica", "seq", "id")
@@ -27,14 +28,20 @@ class Bulk:
     `fold` is the projection's `fold_all`. `later` are the index statements to run once all rows are there.
     """
 
-    __slots__ = ("_fold", "_waiting", "later", "refold", "states")
+    __slots__ = ("_fold", "_waiting", "later", "refold", "segments", "states")
 
     def __init__(self, fold: Callable[[State | None, Sequence[Event]], State], later: list[str]) -> None:
         self.states: dict[str, State | None] = {}
         self.refold: set[str] = set()
+        #: The rows of the segments read so far; the first column is their key, from 1.
+        self.segments: list[Row] = []
         self.later = later
         self._fold = fold
         self._waiting: list[Event] = []
+
+    def next_key(self) -> int:
+        """The key of a segment that is opened now. The one before it has its row."""
+        return len(self.segments) + 1
 
     def add(self, events: list[Event], before: str) -> None:
         """Take events, and fold what is older than the time `before`, at which the newest segment begins."""

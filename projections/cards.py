@@ -58,24 +58,29 @@ class Cards(Projection):
     )
 
     def derive(self, state: State, event: Event) -> None:
-        extra = state["x"]
+        extra, kind = state["x"], event.kind
         column = register.value(state, "column") or COLUMNS[0]
-        before = extra.get("column", column)
-        extra["column"] = column
-        if column != "done":
-            extra.pop("completed_at", None)
-        elif before != "done" or "completed_at" not in extra:
-            extra["completed_at"] = event.shown
-        if event.kind == "card.bound":
+        if extra.get("column") != column:
+            self._enter(extra, column, event.shown)
+        if kind == "card.bound":
             extra.pop("released", None)
             extra["holder"] = event.replica
-        elif before == "in_progress" and column != "in_progress":
-            extra["released"] = True
-        if event.kind == "card.commented":
+        elif kind == "card.commented":
             author = event.data.get("author") or ("claude" if event.actor == "claude" else "me")
             extra.setdefault("comments", {})[event.id] = [author, event.data["body"], event.shown, event.at]
-        elif event.kind == "card.referenced":
+        elif kind == "card.referenced":
             extra.setdefault("references", {})[event.id] = [event.data["label"], event.data["value"], event.at]
+
+    @staticmethod
+    def _enter(extra: dict[str, Any], column: str, shown: str) -> None:
+        """Note that the card is in another column than before, or in its first."""
+        if extra.get("column") == "in_progress":
+            extra["released"] = True
+        extra["column"] = column
+        if column == "done":
+            extra["completed_at"] = shown
+        else:
+            extra.pop("completed_at", None)
 
     def number(self, state: State) -> int | None:
         number = register.value(state, "number")

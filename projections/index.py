@@ -63,7 +63,6 @@ class Index:
         self.db = db
         self.projection = projection
         self.largest = ""
-        self._rows: list[Row] = []
         self._new: list[Event] = []
         #: Where the newest segment begins in `_new`, and the time on its first event.
         self._opened = 0
@@ -87,7 +86,9 @@ class Index:
         cursor = change.cursor
         self._key = cursor.key
         self._opened = len(self._new)
-        if cursor.key < 0:
+        if self._bulk is not None:
+            self._key = self._bulk.next_key()
+        elif cursor.key < 0:
             self.db.execute(
                 "INSERT INTO segments (directory, name, size, digest, lines, total, stamp) VALUES (?, ?, 0, '', 0, -1, '')",
                 (cursor.directory, cursor.name),
@@ -99,17 +100,19 @@ class Index:
     def take(self, lines: list[Line], bad: list[BadLine]) -> None:  # noqa: ARG002
         """Take events of the segment just opened, all of this family. Bad lines are the business of journal.db."""
         start = self._key << OFFSET_BITS
-        self._rows += [(start + at, e.id, e.entity, e.at, e.replica, e.seq, line) for at, _number, line, e in lines]
-        events = [line[3] for line in lines]
-        self._new += events
-        self.largest = max([self.largest, *[event.at for event in events]])
+        rows = [(start + at, e.id, e.entity, e.at, e.replica, e.seq, line) for at, _number, line, e in lines]
+        self.db.executemany("INSERT OR REPLACE INTO events VALUES (?, ?, ?, ?, ?, ?, ?)", rows)
+        self._new += [line[3] for line in lines]
+        self.largest = max([self.largest, *[line[3].at for line in lines]])
 
     def keep(self, cursor: Cursor) -> None:
         """Record how far the segment just opened has been read."""
-        self.db.execute(
-            "UPDATE segments SET size = ?, digest = ?, lines = ?, total = ?, stamp = ? WHERE key = ?",
-            (cursor.size, cursor.digest, cursor.lines, cursor.total, cursor.stamp, self._key),
-        )
+        read = (cursor.size, cursor.digest, cursor.lines, cursor.total, cursor.stamp)
+        if self._bulk is not None:
+            self._bulk.segments.append((self._key, cursor.directory, cursor.name, *read))
+        else:
+            changed = "UPDATE segments SET size = ?, digest = ?, lines = ?, total = ?, stamp = ? WHERE key = ?"
+            self.db.execute(changed, (*read, self._key))
 
     def drop(self, cursor: Cursor) -> None:
         """Forget a segment that is in no file any more."""
@@ -141,9 +144,7 @@ class Index:
             return 0
         if self._opened < len(self._new):
             self._begins = self._new[self._opened].at
-        new, rows = self._new, self._rows
-        self._new, self._rows, self._opened = [], [], 0
-        self.db.executemany("INSERT OR REPLACE INTO events VALUES (?, ?, ?, ?, ?, ?, ?)", rows)
+        new, self._new, self._opened = self._new, [], 0
         if self._bulk is not None:
             self._bulk.add(new, self._begins)
         else:
@@ -167,11 +168,13 @@ class Index:
     def _complete(self, bulk: Bulk) -> None:
         """Write what a filled store holds: the indexes of its events, their states and rows, then all other indexes."""
         bulk.finish()
+        self.db.executemany("INSERT INTO segments VALUES (?, ?, ?, ?, ?, ?, ?, ?)", bulk.segments)
         for statement in self.INDEXES:
             self.db.execute(statement)
         twice = self.db.execute("SELECT id FROM events GROUP BY id HAVING count(*) > 1").fetchall()
         self._copied([str(id_) for (id_,) in twice])
-        self.db.execute("DELETE FROM gone WHERE id IN (SELECT id FROM events)")
+        if self.db.execute("SELECT 1 FROM gone LIMIT 1").get:
+            self.db.execute("DELETE FROM gone WHERE id IN (SELECT id FROM events)")
         states = bulk.states
         for entity in self._refold | bulk.refold:
             states[entity] = self._folded(self.events_of(entity))

@@ -56,12 +56,12 @@ class LogIndex(Index):
 
     def __init__(self, db: Any, projection: Projection) -> None:
         super().__init__(db, projection)
-        self._lines: list[Row] = []
+        self._taken = 0
         self._problems: list[Row] = []
 
     @property
     def waiting(self) -> int:
-        return len(self._lines)
+        return self._taken
 
     def take(self, lines: list[Line], bad: list[BadLine]) -> None:
         start = self._key << OFFSET_BITS
@@ -71,10 +71,12 @@ class LogIndex(Index):
         for at, number, line, event in lines:
             if line[0] != _BRACE or line[-1] != _CLOSING or type(event) is Future:
                 self._note(start + at, number, line, event)
-        self._lines += [
+        rows = [
             (start + at, number, e.id, e.at, e.replica, e.seq, e.kind, e.entity, e.tx, e.undoes, e.actor, e.wall)
             for at, number, _line, e in lines
         ]
+        self.db.executemany(_INSERT, rows)
+        self._taken += len(rows)
         super().take([line for line in lines if line[3].kind[:8] == "journal." and type(line[3]) is not Future], bad)
         self.largest = max([self.largest, *[line[3].at for line in lines]])
 
@@ -88,11 +90,10 @@ class LogIndex(Index):
 
     def flush(self) -> int:
         super().flush()
-        lines, self._lines = self._lines, []
+        taken, self._taken = self._taken, 0
         problems, self._problems = self._problems, []
-        self.db.executemany(_INSERT, lines)
         self.db.executemany("INSERT OR REPLACE INTO problems VALUES (?, ?, ?, ?)", problems)
-        return len(lines)
+        return taken
 
 
 class Log(Store):

@@ -39,26 +39,22 @@ def apply(state: State, event: Event) -> bool:
     if type(event) is Future:
         state.setdefault("n", []).append(event.id)
         return False
-    shown = event.wall or event.at
-    declared = event.declared
+    declared, registers, id_ = event.declared, state["r"], event.id
+    state["u"] = shown = event.wall or event.at
     if declared.creates and not state["c"]:
         state["c"] = shown
-    state["u"] = shown
-    registers = state["r"]
     if event.sees:
         _see(state, registers, event)
-    named = state.get("d")
-    for register, value in declared.writes(event.id, event.data):
-        if named and event.id in named.get(register, ()):
+    for register, value in declared.writes(id_, event.data):
+        if "d" in state and id_ in state["d"].get(register, ()):
             continue
-        head = [event.id, value]
+        head = [id_, value]
         if register == "deleted" and value:
             head.append(event.sees.get("*", []))
-        heads = registers.get(register)
-        if heads is None:
-            registers[register] = [head]
+        if register in registers:
+            registers[register].append(head)
         else:
-            heads.append(head)
+            registers[register] = [head]
     return True
 
 
@@ -132,7 +128,7 @@ def unseen_by_deletion(state: State) -> list[str]:
 def conflicts(state: State, settled: tuple[str, ...] = ()) -> list[str]:
     """The registers in conflict. Those whose name begins with one of `settled` have a rule that names a winner."""
     registers = state["r"]
-    if is_deleted(state):
+    if "deleted" in registers and is_deleted(state):
         if unseen_by_deletion(state) or not all(head[1] for head in registers["deleted"]):
             return ["deleted"]
         return []

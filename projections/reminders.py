@@ -16,6 +16,7 @@ from mait_code.projections.projection import Projection
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterable
+    from datetime import datetime
     from typing import Any, ClassVar
 
     from mait_code.journal.event import Event
@@ -66,7 +67,8 @@ class Reminders(Projection):
         rule = when.get("rule")
         said = self.occurrences(state)
         dismissed_at = state["x"].get("dismissed", {}).get(when["due"])
-        dismissed = rule is None and bool(closed_through(when, said))
+        closed = closed_through(when, said) if said else ""
+        dismissed = rule is None and bool(closed)
         notified = state["x"].get("notified", {})
         yield (
             "reminders",
@@ -79,7 +81,7 @@ class Reminders(Projection):
                 None if rule is None else orjson.dumps(rule, option=orjson.OPT_SORT_KEYS).decode(),
                 register.value(state, "project"),
                 state["c"],
-                None if dismissed else _next_at(when, said),
+                None if dismissed else _next_at(when, said, closed),
                 int(dismissed),
                 dismissed_at if dismissed else None,
                 max(notified.values(), default=None),
@@ -110,7 +112,12 @@ def _is_dismissal(head: Head) -> bool:
 def _utc(when: dict[str, Any]) -> str:
     from mait_code.projections import zones
 
-    return zones.to_utc(when["due"], when["zone"]).strftime("%Y-%m-%dT%H:%M:%SZ")
+    return _text(zones.to_utc(when["due"], when["zone"]))
+
+
+def _text(moment: datetime) -> str:
+    """20 characters. A third of the time that strftime takes, which counts where every reminder is folded anew."""
+    return f"{moment.replace(tzinfo=None).isoformat(timespec='seconds')}Z"
 
 
 def closed_through(when: dict[str, Any], said: dict[str, dict[str, Any]]) -> str:
@@ -133,12 +140,12 @@ def closed_through(when: dict[str, Any], said: dict[str, dict[str, Any]]) -> str
     return ""
 
 
-def _next_at(when: dict[str, Any], said: dict[str, dict[str, Any]]) -> str | None:
-    """The earliest moment (UTC, 20 characters) at which something of this reminder could be overdue."""
+def _next_at(when: dict[str, Any], said: dict[str, dict[str, Any]], closed: str) -> str | None:
+    """The earliest moment (UTC, 20 characters) at which something of this reminder could be overdue, when the occurrences
+    through `closed` are dismissed."""
     from mait_code.projections import recurrence, zones
 
     due, zone, rule = when["due"], when["zone"], when.get("rule")
-    closed = closed_through(when, said)
     if closed and rule is None:
         return None
     try:
@@ -155,4 +162,4 @@ def _next_at(when: dict[str, Any], said: dict[str, dict[str, Any]]) -> str | Non
     except (ValueError, OverflowError, BadInput):
         # A time no calendar has: shown as it stands, and looked at by every check.
         return "1970-01-01T00:00:00Z"
-    return moment.strftime("%Y-%m-%dT%H:%M:%SZ")
+    return _text(moment)

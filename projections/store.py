@@ -45,7 +45,7 @@ ANEW = 8
 #: Bytes of write-ahead log above which it is taken back into the file.
 LONGEST_LOG = 512 * 1024
 #: Page cache of a store that is made anew: what does not fit is written twice.
-BULK_CACHE_KIB = 64 * 1024
+BULK_CACHE_KIB = 128 * 1024
 
 #: Bytes of new lines in a segment from which on it pays to load what reads them quickly.
 WORTH_QUICK = 30_000

@@ -6,6 +6,7 @@ import errno
 import json
 import os
 import pty
+import signal
 import subprocess
 import sys
 from dataclasses import dataclass
@@ -20,6 +21,9 @@ from mait_code.commands.cli.table import ROOT
 if TYPE_CHECKING:
     from collections.abc import Callable
     from pathlib import Path
+
+# A run in the background of a shell ignores the interrupt, and every process started here would inherit that.
+signal.signal(signal.SIGINT, signal.default_int_handler)
 
 
 @pytest.fixture(autouse=True)

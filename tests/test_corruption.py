@@ -24,7 +24,8 @@ if TYPE_CHECKING:
 
     from mait_code.projections.store import Store
 
-SEED = 7
+#: Another number damages other logs: `CORRUPTION_SEED=8 ./dev test tests/test_corruption.py -n auto`.
+SEED = int(os.environ.get("CORRUPTION_SEED", "7"))
 #: 20,000 logs in so many tests, for the workers of a parallel run.
 CHUNKS, LOGS = 20, 1000
 #: Of so many logs one is folded into files by all four stores and compared with a rebuild.

@@ -170,7 +170,8 @@ def test_the_tests_would_notice_a_lost_event(place: Place, nursery: Nursery) -> 
 
 def test_ctrl_c_at_any_moment_of_a_command(place: Place) -> None:
     """What was printed is written, whatever came after; a command that was interrupted says so and leaves nothing half done."""
-    place.capture("before")
+    warm = subprocess.run(place.mait("inbox", "add", "before"), env=place.environment(), capture_output=True, timeout=60)
+    assert warm.returncode == 0
     told, codes = [], set()
     for turn in range(24):
         command = subprocess.Popen(
@@ -184,11 +185,12 @@ def test_ctrl_c_at_any_moment_of_a_command(place: Place) -> None:
         command.send_signal(signal.SIGINT)
         out, err = command.communicate(timeout=60)
         codes.add(command.returncode)
-        # Before Python itself is ready the signal simply ends it.
-        assert command.returncode in (0, 130, -signal.SIGINT, 1), err
-        assert "fault of ours" not in err
+        # Before Python itself is ready the signal ends it in ways of its own.
+        early = command.returncode == -signal.SIGINT or "init_import_site" in err
+        assert early or command.returncode in (0, 130), (command.returncode, err)
+        assert early or err in ("", "mait-code: interrupted\n"), err
         if out:
             told.append(json.loads(out)["id"])
         assert_sound(place)
     assert {one.entity.partition("/")[2] for one in place.events()} >= set(told)
-    assert codes & {130, -signal.SIGINT, 1}, "some were interrupted"
+    assert codes != {0}, "some were interrupted"

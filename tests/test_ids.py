@@ -165,6 +165,9 @@ class Rows:
     def query(self, sql: str, bindings: tuple[Any, ...] = ()) -> Any:
         return self.db.execute(sql, bindings).fetchall()
 
+    def value(self, sql: str, bindings: tuple[Any, ...] = ()) -> Any:
+        return self.db.execute(sql, bindings).get
+
     def state(self, _entity: str) -> None:
         return None
 

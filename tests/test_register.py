@@ -338,7 +338,7 @@ def stories(draw: st.DrawFn) -> list[Event]:
     return story.events
 
 
-@settings(max_examples=2000, deadline=None, derandomize=True, database=None, suppress_health_check=list(HealthCheck))
+@settings(max_examples=500, deadline=None, derandomize=True, database=None, suppress_health_check=list(HealthCheck))
 @given(events=stories())
 def test_folding_is_the_definition(events: list[Event]) -> None:
     """Heads, values and conflicts of a fold are those the definition gives for the set of events."""

@@ -304,6 +304,22 @@ def test_nothing_goes_around_the_writer(journal: Journal, home: Path) -> None:
     ]
 
 
+def test_what_is_too_deep_is_refused(journal: Journal, home: Path) -> None:
+    store = stores.board(journal.home)
+    deep: Any = KEY
+    for _ in range(3000):
+        deep = [deep]
+
+    def write() -> None:
+        with journal.writing(store) as writer:
+            writer.append("card.created", title="x", extra=deep)
+
+    with pytest.raises(BadInput):
+        write()
+    store.close()
+    assert on_disk(home, KEY) == []
+
+
 def test_a_hook_that_has_to_wait_spools_no_secret(
     journal: Journal, home: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

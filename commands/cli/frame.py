@@ -265,8 +265,14 @@ def _invocation(context: click.Context) -> Invocation:
 
 
 def _open_workspace(invocation: Invocation) -> Workspace:
-    from mait_code.commands.workspace import Workspace
+    import _signal  # type: ignore[import-not-found]  # `signal` would bring `enum` with it
 
+    # A Ctrl-C that arrives while orjson starts up ends the interpreter with a segmentation fault, so it has to wait.
+    before = _signal.pthread_sigmask(_signal.SIG_BLOCK, (_signal.SIGINT,))
+    try:
+        from mait_code.commands.workspace import Workspace
+    finally:
+        _signal.pthread_sigmask(_signal.SIG_SETMASK, before)
     workspace = Workspace.open(invocation.data_dir, invocation.actor)
     workspace.journal.allow_secret = invocation.allow_secret
     return workspace

@@ -158,8 +158,9 @@ class World:
         """Kill two or three victims on one machine, then see that nothing acknowledged is lost."""
         machine = self.random.choice(self.machines)
         self.act_as(machine)
-        victims = [self._victim("append", 0.08)]
-        victims.append(self._victim(self.random.choice(["append", "hook", "fold", "remake"]), 0.08))
+        longest = self.random.choice([0.04, 0.1, 0.3])  # from the opening of stores to writing at full speed
+        victims = [self._victim("append", longest)]
+        victims.append(self._victim(self.random.choice(["append", "hook", "fold", "remake"]), longest))
         if with_sync:
             victims.append({**self._victim("exchange", 0.6), "group": self.random.random() < 0.5})
         for result in self.nursery.run(machine, *victims):
