@@ -23,7 +23,8 @@ class Thoughts(Projection):
 
     family = entity = "inbox"
     tables: ClassVar[dict[str, str]] = {
-        "inbox_items": "id TEXT PRIMARY KEY, body TEXT NOT NULL, project TEXT, created_at TEXT NOT NULL, newer INTEGER NOT NULL",
+        "inbox_items": "id TEXT PRIMARY KEY, body TEXT NOT NULL, project TEXT, created_at TEXT NOT NULL,"
+        " newer INTEGER NOT NULL",
         "inbox_done": "id TEXT PRIMARY KEY, body TEXT NOT NULL, project TEXT, created_at TEXT NOT NULL, outcome TEXT NOT NULL,"
         " ref TEXT, done_at TEXT NOT NULL, newer INTEGER NOT NULL",
     }

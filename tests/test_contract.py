@@ -188,7 +188,7 @@ def _data(line: bytes) -> dict[str, Any]:
 
 
 def _parse(name: str, data: dict[str, Any]) -> Event | Bad:
-    head, _, rest = GOLDEN[name][-1].partition(b',"sum":"')
+    head, _, _rest = GOLDEN[name][-1].partition(b',"sum":"')
     return parse(sealed(head, b',"data":' + orjson.dumps(data) + b"}"))
 
 
@@ -296,7 +296,9 @@ def test_a_register_can_be_written_back_to_any_value_it_had(name: str, home: Hom
 
 WORDS = st.text(max_size=8)
 MOMENTS = st.one_of(
-    st.sampled_from(["2026-07-01T09:00", "2026-07-02T09:00", "2026-02-30T09:00", "someday or never", "8999-12-31T23:59"]),
+    st.sampled_from(
+        ["2026-07-01T09:00", "2026-07-02T09:00", "2026-02-30T09:00", "someday or never", "8999-12-31T23:59"]
+    ),
     st.text(min_size=10, max_size=26),
 )
 ANYTHING: st.SearchStrategy[Any] = st.recursive(
@@ -362,9 +364,7 @@ ROUND = itertools.count()
 
 
 @pytest.mark.slow
-@settings(
-    max_examples=150, deadline=None, derandomize=True, database=None, suppress_health_check=list(HealthCheck)
-)
+@settings(max_examples=150, deadline=None, derandomize=True, database=None, suppress_health_check=list(HealthCheck))
 @given(lines=events(), order=st.randoms(use_true_random=False), groups=st.integers(1, 4))
 def test_any_order_and_grouping_give_one_state(lines: list[bytes], order: Any, groups: int, place: str) -> None:
     """Incremental, rebuilt, and in any other order: the same states, the same rows; and those of the model."""

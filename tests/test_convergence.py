@@ -150,7 +150,9 @@ def test_a_line_of_two_kinds_is_of_neither(world: World) -> None:
         before = list(store.states())
         rebuild(machine.home, [store, machine.store("journal")])
         assert list(store.states()) == before == []
-    assert [reason for *_, reason in machine.store("journal").problems()] == ["kind is not the one the line begins with"]
+    assert [reason for *_, reason in machine.store("journal").problems()] == [
+        "kind is not the one the line begins with"
+    ]
 
 
 def test_a_label_given_twice_is_a_conflict(world: World) -> None:

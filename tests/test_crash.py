@@ -170,7 +170,9 @@ def test_the_tests_would_notice_a_lost_event(place: Place, nursery: Nursery) -> 
 
 def test_ctrl_c_at_any_moment_of_a_command(place: Place) -> None:
     """What was printed is written, whatever came after; a command that was interrupted says so and leaves nothing half done."""
-    warm = subprocess.run(place.mait("inbox", "add", "before"), env=place.environment(), capture_output=True, timeout=60)
+    warm = subprocess.run(
+        place.mait("inbox", "add", "before"), env=place.environment(), capture_output=True, timeout=60
+    )
     assert warm.returncode == 0
     told, codes = [], set()
     for turn in range(24):

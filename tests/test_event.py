@@ -131,7 +131,11 @@ def test_a_wrong_sum(change: Any, why: str) -> None:
 
 
 def test_an_upper_case_sum_is_not_ours() -> None:
-    text = next(text for text in (line(seq=n) for n in range(1, 99)) if any(c in b"abcdef" for c in text.split(b'"sum":"')[1][:16]))
+    text = next(
+        text
+        for text in (line(seq=n) for n in range(1, 99))
+        if any(c in b"abcdef" for c in text.split(b'"sum":"')[1][:16])
+    )
     place = text.index(b'"sum":"') + 7
     assert reason(text[:place] + text[place : place + 16].upper() + text[place + 16 :]) == "checksum"
 
@@ -175,7 +179,9 @@ FAULTS: list[tuple[str, list[Any], str]] = [
 
 
 @pytest.mark.parametrize("spaced", [False, True], ids=["as written", "spaced"])
-@pytest.mark.parametrize(("name", "values", "why"), FAULTS, ids=[f"{name}-{number}" for number, (name, _, _) in enumerate(FAULTS)])
+@pytest.mark.parametrize(
+    ("name", "values", "why"), FAULTS, ids=[f"{name}-{number}" for number, (name, _, _) in enumerate(FAULTS)]
+)
 def test_a_wrong_field(name: str, values: list[Any], why: str, spaced: bool) -> None:
     for value in values:
         try:
@@ -252,7 +258,7 @@ def test_both_looks_agree(changes: dict[str, Any], data: Any) -> None:
 
 def test_a_key_that_stands_twice_is_read_as_the_line_begins() -> None:
     """Stores skip lines by their first bytes; what a line is must not depend on where one looks."""
-    again = dict(id="f" * 20, kind="inbox.done", seq=9)
+    again = {"id": "f" * 20, "kind": "inbox.done", "seq": 9}
     for key, value in again.items():
         head = orjson.dumps(HEAD)[:-1] + b"," + orjson.dumps({key: value})[1:-1]
         found = event(sealed(head, b',"data":{"column":"done"}}'))
@@ -366,7 +372,12 @@ def damaged(draw: st.DrawFn) -> bytes:
         elif what == "cut":
             del text[at : at + draw(st.integers(1, 40))]
         elif what == "insert":
-            text[at:at] = draw(st.one_of(st.binary(max_size=8), st.sampled_from([b"NaN", b"1e999", b"\\ud800", b"[[[[", b'"a":{', b",", b"\r"])))
+            text[at:at] = draw(
+                st.one_of(
+                    st.binary(max_size=8),
+                    st.sampled_from([b"NaN", b"1e999", b"\\ud800", b"[[[[", b'"a":{', b",", b"\r"]),
+                )
+            )
         else:
             text[at:at] = text[at : at + 60]
     place = text.find(b',"sum":"')
@@ -412,7 +423,9 @@ def test_text_and_micros_are_inverse(micros: int) -> None:
 def test_times_out_of_reach_are_brought_to_the_ends() -> None:
     assert clock.text(-1) == clock.FIRST
     assert clock.text(2**70) == clock.LAST
-    beyond = (datetime(8999, 12, 31, 23, 59, 59, 999999, UTC) - datetime(1970, 1, 1, tzinfo=UTC)) // timedelta(microseconds=1)
+    beyond = (datetime(8999, 12, 31, 23, 59, 59, 999999, UTC) - datetime(1970, 1, 1, tzinfo=UTC)) // timedelta(
+        microseconds=1
+    )
     assert beyond == clock.LAST_MICROS
 
 

@@ -149,7 +149,9 @@ def test_sees_of_one_register_say_nothing_of_another(card: Story) -> None:
     assert card.heads("column") == ["backlog", "done"]
 
 
-@pytest.mark.parametrize("values", [(1, 1.0), (1, True), (0, False), ([1], [1.0]), ({"a": 0}, {"a": False}), (None, False)])
+@pytest.mark.parametrize(
+    "values", [(1, 1.0), (1, True), (0, False), ([1], [1.0]), ({"a": 0}, {"a": False}), (None, False)]
+)
 def test_values_of_other_json_types_differ(values: tuple[Any, Any]) -> None:
     story = Story(Reminders(), "reminder/kfhq2m9xt47w")
     story.say("reminder.set", what="x", when=WHEN)
@@ -334,7 +336,9 @@ def stories(draw: st.DrawFn) -> list[Event]:
         )
         ids = st.lists(st.integers(1, count).map(lambda number: f"{number:020x}"), max_size=4)
         sees = draw(st.dictionaries(st.sampled_from(names), ids, max_size=3))
-        story.say(kind, at=draw(st.integers(0, 3)), replica=draw(st.sampled_from(("aaaaaaaa", "bbbbbbbb"))), sees=sees, **data)
+        story.say(
+            kind, at=draw(st.integers(0, 3)), replica=draw(st.sampled_from(("aaaaaaaa", "bbbbbbbb"))), sees=sees, **data
+        )
     return story.events
 
 

@@ -26,7 +26,9 @@ def environment(tmp_path: Path) -> dict[str, str]:
 
 
 def run(environment: dict[str, str], *arguments: str) -> subprocess.CompletedProcess[bytes]:
-    return subprocess.run([*PROGRAM, "tour", *arguments], env=environment, capture_output=True, timeout=120, check=False)
+    return subprocess.run(
+        [*PROGRAM, "tour", *arguments], env=environment, capture_output=True, timeout=120, check=False
+    )
 
 
 def left_behind(environment: dict[str, str]) -> list[str]:

@@ -195,7 +195,12 @@ def odd_spelling(world: World, machine: Machine, value: int) -> None:
     del raw["sum"]
     data = raw.pop("data")
     raw = {"weather": "fine", **raw} if value % 2 else dict(reversed(raw.items()))
-    line = orjson.dumps(raw)[:-1] + b', "data": ' + orjson.dumps(data, option=orjson.OPT_INDENT_2).replace(b"\n", b" ") + b"}"
+    line = (
+        orjson.dumps(raw)[:-1]
+        + b', "data": '
+        + orjson.dumps(data, option=orjson.OPT_INDENT_2).replace(b"\n", b" ")
+        + b"}"
+    )
     place = line.index(b', "data": ')
     line = line[:place] + b',"sum":"' + sha256(line).hexdigest()[:16].encode() + b'"' + line[place:]
     put_lines(machine, [b"\xef\xbb\xbf" + line if value % 4 == 1 else line], b"\r\n" if value % 4 == 2 else b"\n")

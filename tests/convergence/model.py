@@ -40,9 +40,7 @@ WRITES: dict[str, Callable[[str, dict[str, Any]], Writes]] = {
     "card.created": _fields(
         "title", "description", "acceptance_criteria", "priority", "column", "project", "number", "origin"
     ),
-    "card.edited": _fields(
-        "title", "description", "acceptance_criteria", "priority", "project", "completion_summary"
-    ),
+    "card.edited": _fields("title", "description", "acceptance_criteria", "priority", "project", "completion_summary"),
     "card.moved": _fields("column"),
     "card.tagged": lambda _id, data: {f"tag:{data['tag']}": True},
     "card.untagged": lambda _id, data: {f"tag:{data['tag']}": False},

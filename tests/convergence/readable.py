@@ -44,7 +44,13 @@ def _card(rows: Rows, id_: str, card: Entity) -> None:
     column, completed_at, is_bound = _story(card)
     value = card.value
     session = (value("binding") or {}).get("session") if is_bound and column == "in_progress" else None
-    told = [value("title") or "", value("description"), value("acceptance_criteria"), column, value("priority") or "medium"]
+    told = [
+        value("title") or "",
+        value("description"),
+        value("acceptance_criteria"),
+        column,
+        value("priority") or "medium",
+    ]
     rows["cards"].append(
         (id_, value("number"), value("project"), *told, value("completion_summary"), completed_at, session)
         + (value("origin"), _newer(card))
