@@ -179,6 +179,7 @@ def accept(ws: Workspace, where: str) -> Event:
     file, _, number = where.rpartition(":")
     if not (number.isascii() and number.isdecimal()):
         raise BadInput(f"{where!r} is no FILE:LINE", "give it as mait-code doctor prints it")
+    file = os.path.abspath(file).removeprefix(os.path.abspath(ws.home.journal) + "/") if os.path.isabs(file) else file
     directory, _, name = file.removeprefix("journal/").partition("/")
     known = directory in segments.directories(ws.home.journal) and segments.is_segment(name)
     content = segments.read(os.path.join(ws.home.journal, directory, name)) if known else None

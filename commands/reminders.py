@@ -74,11 +74,27 @@ def set_reminder(ws: Workspace, when: str, what: str, now: datetime, project: st
     """Set a reminder. Raises BadInput for a time that cannot be read, Refused for one that is past."""
     text, notes = text_of(what)
     data: dict[str, Any] = {"what": text, "when": when_of(when, now)}
+    _refuse_unquoted(when, text, now)
     if project and project.strip():
         data["project"] = stored_text.name(project, "the project")
     with ws.journal.writing(ws.store("reminders")) as writer:
         event = writer.append("reminder.set", **data)
     return _after(ws, event.entity, now, notes)
+
+
+def _refuse_unquoted(when: str, what: str, now: datetime) -> None:
+    """Refuse `set friday 8am flight`: without quotes the hour is taken for text, and the reminder comes late."""
+    from mait_code.commands.when import continues
+    from mait_code.projections.zones import local_zone
+
+    word = what.split(maxsplit=1)[0]
+    if len(when.split()) > 1:
+        return  # it was quoted
+    if continues(when, word, now, local_zone()):
+        raise BadInput(
+            f"the text begins with {word!r}, which reads as part of the time",
+            f'quote the time: "{when} {word}"; or begin the text with another word',
+        )
 
 
 def _after(ws: Workspace, entity: str, now: datetime, notes: list[str] | None = None) -> Reminder:

@@ -8,6 +8,8 @@ from __future__ import annotations
 
 import re
 
+from itertools import islice
+
 from mait_code.commands import lookup
 from mait_code.commands.undo_plan import Plan
 from mait_code.journal import replica
@@ -83,17 +85,19 @@ class Undone:
 def undo(ws: Workspace, count: int = 1) -> Iterator[Undone]:
     """Take back this machine's last `count` actions by me or claude, newest first, each as it is asked for.
 
-    Raises Refused where something later depends on one of them; those before it stay taken back. Ends early where fewer
-    are left, and raises NotFound where there are none at all.
+    Raises Refused where something later depends on one of them; those before it stay taken back. Raises NotFound where
+    there are none, and Refused, before anything is done, where there are fewer: so large a number is a slip, or the
+    beginning of an id.
     """
-    for number in range(count):
-        tx = _last(ws)
-        if tx is None:
-            if number == 0:
-                raise NotFound(
-                    "nothing of yours is left to take back on this machine", "mait-code log shows every action"
-                )
-            return
+    left = list(islice(_left(ws), count))
+    if not left:
+        raise NotFound("nothing of yours is left to take back on this machine", "mait-code log shows every action")
+    if len(left) < count:
+        raise Refused(
+            f"only {len(left)} of your actions can be taken back, not {count}",
+            f"mait-code undo {len(left)} takes them all back; an action's id needs more of its digits",
+        )
+    for tx in left:
         yield undo_action(ws, tx)
 
 
@@ -125,11 +129,11 @@ def undo_named(ws: Workspace, text: str) -> Undone:
     return undo_action(ws, tx)
 
 
-def _last(ws: Workspace) -> str | None:
-    """The latest action of mine that no undo stands for."""
+def _left(ws: Workspace) -> Iterator[str]:
+    """My actions that no undo stands for, newest first."""
     identity = replica.load(ws.home)
     if identity is None:
-        return None
+        return
     rows = ws.log.query(
         "SELECT tx FROM lines WHERE replica = ? AND actor IN (?, ?) AND undoes IS NULL ORDER BY seq DESC",
         (identity.replica, *MINE),
@@ -139,8 +143,7 @@ def _last(ws: Workspace) -> str | None:
         if tx not in seen:
             seen.add(tx)
             if not _standing_undo(ws.log, tx):
-                return str(tx)
-    return None
+                yield str(tx)
 
 
 def _standing_undo(log: Log, tx: str, above: tuple[str, ...] = ()) -> str:

@@ -31,6 +31,7 @@ if TYPE_CHECKING:
 
 __all__ = ["When", "parse_until", "parse_when"]
 
+_TIME_WORDS = frozenset({"noon", "midnight", "morning", "afternoon", "evening", "night", "eod", "am", "pm"})
 _STARTS = frozenset({"starting", "beginning", "commencing", "from", "since"})
 _ENDS = frozenset({"until", "till", "til", "through", "except"})
 
@@ -87,6 +88,21 @@ def parse_when(text: str, now: datetime, zone: str) -> When:
     if found.due[:4] > "8999" or to_utc(found.due, found.zone) <= now:
         raise _past(text, found.due, found.zone, now)
     return found
+
+
+def continues(when: str, word: str, now: datetime, zone: str) -> bool:
+    """Whether `word`, written behind the phrase `when`, would be part of the time by our own grammar."""
+    if not any(character.isdigit() for character in word) and word.lower() not in _TIME_WORDS:
+        return False
+    together = f"{when} {word}"
+    try:
+        words, named = take_zone(split(together), zone, now)
+        local = now.astimezone(load_zone(named or zone))
+        return _own(words, together, local, named or zone) is not None
+    except (BadInput, Refused):
+        return True  # it reads as a time, though not as one that could be kept
+    except (OverflowError, ValueError):
+        return False
 
 
 def parse_until(text: str, now: datetime, zone: str) -> When:

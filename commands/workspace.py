@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 
-from mait_code.journal.errors import Busy
+from mait_code.journal.errors import BadInput, Busy
 from mait_code.journal.home import Home, default_data_dir
 from mait_code.journal.journal import Journal
 from mait_code.projections import stores
@@ -49,6 +49,8 @@ class Workspace:
             from mait_code.journal import settings
 
             data_dir = str(settings.value("data-dir") or default_data_dir())
+        if os.path.exists(data_dir) and not os.path.isdir(data_dir):
+            raise BadInput(f"{data_dir} is not a directory", "name the data directory, or leave --data-dir out")
         workspace = cls(Home(data_dir), actor or ("claude" if session else "me"), session)
         if os.path.exists(workspace.home.in_data(".git/MERGE_HEAD")):
             from mait_code.journal import sync
@@ -108,6 +110,11 @@ class Workspace:
         """journal.db, caught up."""
         log: Log = self.reading("journal")  # type: ignore[assignment]
         return log
+
+    @property
+    def missing(self) -> int:
+        """Events that the open stores have folded once and that stand in no file any more."""
+        return sum(store.missing() for store in self._stores.values() if store.is_open)
 
     def close(self) -> None:
         """Close every store."""

@@ -20,12 +20,14 @@ from mait_code.journal.event import Future
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from collections.abc import Sequence
     from typing import Any
 
     from mait_code.journal.event import Event
 
     State = dict[str, Any]
-    Head = list[Any]
+    #: A tuple when just folded, a list when read back.
+    Head = Sequence[Any]
 
 
 def start() -> State:
@@ -48,9 +50,9 @@ def apply(state: State, event: Event) -> bool:
     for register, value in declared.writes(id_, event.data):
         if "d" in state and id_ in state["d"].get(register, ()):
             continue
-        head = [id_, value]
+        head: Head = (id_, value)
         if register == "deleted" and value:
-            head.append(event.sees.get("*", []))
+            head = (id_, value, event.sees.get("*", []))
         if register in registers:
             registers[register].append(head)
         else:

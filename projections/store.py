@@ -530,6 +530,10 @@ class Store:
         """The first value of the first row, or None where there is none."""
         return self.ask(lambda db: db.execute(sql, bindings).get)
 
+    def missing(self) -> int:
+        """How many events were folded once and stand in no file any more."""
+        return int(self.value("SELECT count(*) FROM gone") or 0)
+
     def gone(self) -> list[tuple[str, bytes]]:
         """(id, line) of events that were folded once and stand in no file any more."""
         return [(row[0], row[1]) for row in self.query("SELECT id, line FROM gone ORDER BY id")]

@@ -255,7 +255,7 @@ def test_dismissed_beats_snoozed_whichever_came_later(order: tuple[str, ...]) ->
     story = Story(Reminders(), "reminder/kfhq2m9xt47w")
     story.say("reminder.set", what="x", when=WHEN)
     for kind in order:
-        until = {"until": WHEN} if kind == "reminder.snoozed" else {}
+        until: dict[str, Any] = {"until": WHEN} if kind == "reminder.snoozed" else {}
         story.say(kind, occurrence=WHEN["due"], **until)
     assert Reminders.occurrences(story.state) == {WHEN["due"]: {"dismissed": True}}
     assert story.conflicts == []

@@ -471,3 +471,22 @@ def test_help_names_every_command() -> None:
     )
     for words in ("WHEN WHAT", "friday EOD", "every monday 9am", "--project"):
         assert words in done.stdout
+
+
+@pytest.mark.parametrize(
+    "words", [["friday", "8am", "flight"], ["tomorrow", "noon", "walk"], ["tomorrow", "6:30", "run"]]
+)
+def test_a_time_that_was_not_quoted_is_refused(cli: Any, words: list[str]) -> None:
+    """Else the hour would be text, and the reminder hours late."""
+    done = cli("reminders", "set", *words)
+    assert done.code == 2
+    assert f'quote the time: "{words[0]} {words[1]}"' in done.err
+    assert cli("reminders", "list", "--json").json == []
+
+
+@pytest.mark.parametrize(
+    "words", [["friday", "send", "3", "mails"], ["tomorrow 9am", "2 apples"], ["monday", "morning-run"]]
+)
+def test_a_text_that_only_looks_like_a_time_is_kept(cli: Any, words: list[str]) -> None:
+    assert cli("reminders", "set", *words).code == 0
+    assert len(cli("reminders", "list", "--json").json) == 1

@@ -295,6 +295,11 @@ def pass_workspace(function: Callable[Concatenate[Workspace, Output, P], Result]
             finally:
                 for said in dict.fromkeys(workspace.journal.masked):
                     invocation.out.note(said)
+            if workspace.missing:
+                invocation.out.note(
+                    f"{workspace.missing} of the events that were here are in no file now;"
+                    " mait-code doctor --fix writes them again"
+                )
             if workspace.behind:
                 invocation.out.note(
                     f"{workspace.behind} events are not in this yet: another process is writing the store"

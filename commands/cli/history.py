@@ -155,8 +155,6 @@ def undo(ws: Workspace, out: Output, what: str | None) -> None:
     finally:
         # A refusal half way does not hide what was taken back before it.
         _report(out, done)
-    if count is not None and len(done) < count:
-        out.note(f"no more than {len(done)} {'was' if len(done) == 1 else 'were'} left to take back")
 
 
 def _count(what: str | None) -> int | None:

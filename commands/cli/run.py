@@ -112,7 +112,8 @@ def _explain(error: BaseException, invocation: Invocation) -> int:
         sys.stderr.write(error.message + "\n")
         return USAGE
     if isinstance(error, click.UsageError):
-        out.error(error.format_message(), usage_hint(error.ctx, error))
+        # click lists choices on lines of their own; an error is one line.
+        out.error(" ".join(error.format_message().split()), usage_hint(error.ctx, error))
         return USAGE
     if isinstance(error, click.Abort):
         out.error("stopped: the question got no answer")

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from mait_code.commands.cli.frame import argument, command, option, pass_output
+from mait_code.journal.errors import BadInput
 
 if TYPE_CHECKING:
     from mait_code.commands.output import Output
@@ -100,6 +101,11 @@ def unset(out: Output, key: str) -> None:
     """Return a setting to its default."""
     from mait_code.commands import settings
 
+    if key == "data-dir":
+        raise BadInput(
+            "unset data-dir would leave your data where it is, unread",
+            "set it to the place you want, with --move-data or --no-move-data",
+        )
     _print_change(out, settings.change(key, None))
 
 

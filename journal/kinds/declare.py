@@ -15,27 +15,29 @@ if TYPE_CHECKING:
 class Field:
     """One field of a kind: a check on its value, and whether it must be there and not null. `what` is used in messages."""
 
-    __slots__ = ("check", "required", "what")
+    __slots__ = ("check", "plain", "required", "what")
 
-    def __init__(self, what: str, check: Check, required: bool = True) -> None:
+    def __init__(self, what: str, check: Check, required: bool = True, plain: type | None = None) -> None:
         self.what = what
         self.check = check
         self.required = required
+        #: The type of which every value is right, where there is one.
+        self.plain = plain
 
     def optional(self) -> Field:
         """The same field, which may be absent or null."""
-        return Field(self.what, self.check, required=False)
+        return Field(self.what, self.check, required=False, plain=self.plain)
 
 
 def _name(value: Any) -> bool:
     return type(value) is str and 0 < len(value) <= 200
 
 
-TEXT = Field("text", lambda value: type(value) is str)
+TEXT = Field("text", lambda value: type(value) is str, plain=str)
 #: An open enumeration (a column, a priority): newer programs may know more values than this one.
 NAME = Field("a name of 1 to 200 characters", _name)
 NUMBER = Field("a whole number from 1", lambda value: type(value) is int and 1 <= value < 2**53)
-OBJECT = Field("an object", lambda value: type(value) is dict)
+OBJECT = Field("an object", lambda value: type(value) is dict, plain=dict)
 
 
 def register_of(*names: str) -> Field:
@@ -51,7 +53,7 @@ def register_of(*names: str) -> Field:
 class Kind:
     """A kind of event. `entity` is the type its entities have; `writes` lists the registers an event of it sets."""
 
-    __slots__ = ("_required", "creates", "entities", "entity", "fields", "name", "upcasts", "version", "writes")
+    __slots__ = ("_checked", "creates", "entities", "entity", "fields", "name", "upcasts", "version", "writes")
 
     def __init__(
         self,
@@ -74,17 +76,16 @@ class Kind:
         self.upcasts = upcasts or {}
         #: The (register, value) pairs an event of this id and data sets.
         self.writes = writes or self._writes_fields
-        self._required = [key for key, field in fields.items() if field.required]
+        self._checked = tuple(fields.items())
 
     def fault(self, data: Data) -> str:
         """Why `data` is not this kind's, or an empty string. Unknown fields are no fault."""
-        for key in self._required:
-            if key not in data:
-                return f"data.{key} is missing"
-        fields = self.fields
-        for key, value in data.items():
-            field = fields.get(key)
-            if field is not None and not (field.check(value) if value is not None else not field.required):
+        for key, field in self._checked:
+            value = data.get(key)
+            if value is None:
+                if field.required:
+                    return f"data.{key} is not {field.what}" if key in data else f"data.{key} is missing"
+            elif type(value) is not field.plain and not field.check(value):
                 return f"data.{key} is not {field.what}"
         return ""
 

@@ -22,10 +22,7 @@ from mait_code.journal.sync import sync
 def main(told: dict[str, Any]) -> None:
     home = Home(told["data"])
     home.state, home.real = told["state"], told["real"]
-    segments.CLOSED_AT = told["closed_at"]
-    clock.wall = lambda: int(told["wall"])
-    ids.os = SimpleNamespace(urandom=random.Random(told["seed"]).randbytes)  # type: ignore[attr-defined]
-    start, left = git.start, [told["calls"]]
+    start, left = git.__dict__["start"], [told["calls"]]
 
     def start_or_die(*words: Any, **options: Any) -> Any:
         left[0] -= 1
@@ -33,7 +30,14 @@ def main(told: dict[str, Any]) -> None:
             os.kill(os.getpid(), signal.SIGKILL)
         return start(*words, **options)
 
-    git.start = start_or_die
+    replaced: tuple[tuple[object, str, object], ...] = (
+        (segments, "CLOSED_AT", told["closed_at"]),
+        (clock, "wall", lambda: told["wall"]),
+        (ids, "os", SimpleNamespace(urandom=random.Random(told["seed"]).randbytes)),
+        (git, "start", start_or_die),
+    )
+    for owner, name, value in replaced:
+        setattr(owner, name, value)
     sync(Journal(home), fetch_timeout=20.0)
 
 

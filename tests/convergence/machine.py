@@ -31,6 +31,17 @@ TICK = 0.012
 _ID = re.compile(rb'"id":"([0-9a-f]{20})"')
 
 
+@contextmanager
+def replaced(owner: object, name: str, value: object) -> Iterator[None]:
+    """Something of the product stands in for something else, for a while."""
+    before = getattr(owner, name)
+    setattr(owner, name, value)
+    try:
+        yield
+    finally:
+        setattr(owner, name, before)
+
+
 class Machine:
     """A data directory, a state directory, and a machine id. `skew` is how wrong the clock is, in microseconds."""
 
@@ -124,13 +135,9 @@ class Machine:
     def settle(self) -> None:
         """Let time pass, so that the stores trust the stamps of the files and look no closer while those stay."""
         time.sleep(TICK)  # whatever is written from here on has other times than what was there
-        before = reading.time
-        reading.time = SimpleNamespace(time_ns=lambda: time.time_ns() + 10**10)  # type: ignore[assignment]
-        try:
+        with replaced(reading, "time", SimpleNamespace(time_ns=lambda: time.time_ns() + 10**10)):
             for family in FAMILIES:
                 self.store(family).catch_up()
-        finally:
-            reading.time = before
         time.sleep(TICK)
 
     # -- backups and copies

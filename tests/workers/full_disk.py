@@ -42,6 +42,8 @@ def fill(folder: str) -> None:
 
 def until_full(folder: str) -> list[dict[str, Any]]:
     """Capture until the disk refuses, read, make room, capture again."""
+    made = mait("init")
+    assert made["code"] == 0, made
     said = []
     for number in range(20):
         said.append(mait("inbox", "add", f"thought {number} " + "x" * 900, "--json"))
@@ -52,6 +54,7 @@ def until_full(folder: str) -> list[dict[str, Any]]:
     said.append(mait("inbox", "list", "--json"))
     said.append(mait("board", "add", "a card", "--json"))
     said.append(mait("board", "list", "--json"))
+    said.append(mait("sync"))
     os.unlink(os.path.join(folder, "filler"))
     said.append(mait("inbox", "add", "room again", "--json"))
     said.append(mait("inbox", "list", "--json"))
@@ -67,6 +70,7 @@ def full_from_the_start(folder: str) -> list[dict[str, Any]]:
 
 def read_only() -> list[dict[str, Any]]:
     return [
+        mait("sync"),
         mait("inbox", "add", "never"),
         mait("inbox", "list", "--json"),
         mait("inbox", "count"),
@@ -86,7 +90,7 @@ def main() -> int:
         mount("-t", "tmpfs", "-o", f"size={sys.argv[3]}", "tmpfs", folder)
         said = until_full(folder) if what == "fill" else full_from_the_start(folder)
     listed = []
-    for place, _folders, files in os.walk(os.environ["MAIT_CODE_DATA_DIR"]):
+    for place, _folders, files in os.walk(os.path.join(os.environ["MAIT_CODE_DATA_DIR"], "journal")):
         for name in files:
             with open(os.path.join(place, name), "rb") as file:
                 listed.append([os.path.relpath(os.path.join(place, name), folder), file.read().decode()])
