@@ -7,7 +7,6 @@ whose undo stands, are passed over, so that undoing twice is undoing two.
 from __future__ import annotations
 
 import re
-
 from itertools import islice
 
 from mait_code.commands import lookup

@@ -254,9 +254,9 @@ def git_is_working(home: Home) -> bool:
     return any(os.path.exists(home.in_data(f".git/{name}")) for name in _GIT_AT_WORK)
 
 
-def plan(home: Home, mark: Mark, cursors: Callable[[str], dict[str, Cursor]], thorough: bool = False) -> Plan:
-    """Compare the journal with `mark`. `cursors(directory)` gives the cursors a store holds for one directory; it is
-    asked only for directories that changed. `thorough` trusts no mark and looks at every segment."""
+def plan(home: Home, mark: Mark, cursors: Callable[[str, str], dict[str, Cursor]], thorough: bool = False) -> Plan:
+    """Compare the journal with `mark`. `cursors(directory, name)` gives the cursors a store holds for one
+    directory, or, with a name, for that segment alone; it is asked only where something changed. `thorough` trusts no mark and looks at every segment."""
     found = Plan()
     working = git_is_working(home)
     try:
@@ -268,7 +268,7 @@ def plan(home: Home, mark: Mark, cursors: Callable[[str], dict[str, Cursor]], th
     for name in sorted(present):
         _look(found, home, name, mark.directories.get(name), cursors, thorough)
     for name in mark.directories.keys() - set(present):
-        found.gone.extend(cursors(name).values())
+        found.gone.extend(cursors(name, "").values())
     if found.gone and (working or git_is_working(home)):
         _hold(found)
     found.changes.sort(key=Change.first_at)
@@ -289,7 +289,7 @@ def _look(
     home: Home,
     name: str,
     mark: list[str] | None,
-    cursors: Callable[[str], dict[str, Cursor]],
+    cursors: Callable[[str, str], dict[str, Cursor]],
     thorough: bool,
 ) -> None:
     path = f"{home.journal}/{name}"
@@ -300,7 +300,7 @@ def _look(
             return
     except (FileNotFoundError, NotADirectoryError):
         kept = ""
-    have = cursors(name)
+    have = cursors(name, "")
     last = last_stamp = ""
     before = time.time_ns()
     try:
@@ -317,7 +317,7 @@ def _look(
 
 
 def _look_at_last(
-    found: Plan, path: str, name: str, mark: list[str], cursors: Callable[[str], dict[str, Cursor]]
+    found: Plan, path: str, name: str, mark: list[str], cursors: Callable[[str, str], dict[str, Cursor]]
 ) -> str:
     """Look at the last segment of a directory in which no file came or went. Returns the stamp to keep."""
     if not mark[1]:
@@ -326,7 +326,7 @@ def _look_at_last(
     status = os.lstat(f"{path}/{mark[1]}")
     if _stamp(status) == mark[2]:
         return mark[2]
-    return _compare(found, path, cursors(name).get(mark[1]) or Cursor(name, mark[1]), status, before, False)
+    return _compare(found, path, cursors(name, mark[1]).get(mark[1]) or Cursor(name, mark[1]), status, before, False)
 
 
 def _compare(found: Plan, path: str, cursor: Cursor, status: os.stat_result, before: int, thorough: bool) -> str:
@@ -346,4 +346,4 @@ def _compare(found: Plan, path: str, cursor: Cursor, status: os.stat_result, bef
 
 def whole(home: Home) -> Iterable[Change]:
     """Every segment from its start, oldest first: for rebuilding, verifying and searching."""
-    return plan(home, Mark(), lambda _directory: {}, thorough=True).changes
+    return plan(home, Mark(), lambda _directory, _name: {}, thorough=True).changes

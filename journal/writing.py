@@ -27,7 +27,7 @@ from mait_code.journal.reading import last_event
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Collection, Sequence
+    from collections.abc import Collection, Iterator, Sequence
     from types import TracebackType
     from typing import Any, Protocol, Self
 
@@ -260,15 +260,26 @@ class Tail:
         """Continue after the last sound line of our own; the mark counts too, should the file have been damaged."""
         self.seq = self._clock.mark[4] if self._clock.mark else 0
         self.own = 0
-        found = segments.in_directory(self.home.journal, self.identity.replica)
-        self.number = int(found[-1][0].partition(".")[0]) if found else 1
-        for name, _status in reversed(found):
+        self.number = 1
+        for name in self._own_segments():
+            self.number = max(self.number, int(name.partition(".")[0]))
             content = segments.read(os.path.join(self.directory, name)) or b""
             last = last_event(content, self.identity.replica)
             if last is not None:
                 self.seq = max(self.seq, last.seq)
                 self.own = clock.micros(last.at)
                 break
+
+    def _own_segments(self) -> Iterator[str]:
+        """Our segments, last first. The mark says where our last line stood, so the usual case lists no directory: an
+        append must not cost a look at every segment there ever was."""
+        if self._clock.mark is not None:
+            number = marked = int(self._clock.mark[0].partition(".")[0])
+            while os.path.lexists(os.path.join(self.directory, segments.name_of(number + 1))):
+                number += 1
+            yield from (segments.name_of(one) for one in range(number, marked - 1, -1))
+        for name, _status in reversed(segments.in_directory(self.home.journal, self.identity.replica)):
+            yield name
 
     def lift(self, seen: list[str]) -> None:
         """Raise the clock above what the stores have seen, and remember it for the next writer."""

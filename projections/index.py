@@ -33,6 +33,8 @@ if TYPE_CHECKING:
 OFFSET_BITS = 36
 #: What folding onto a state that is not as we left it may raise.
 _UNREADABLE = (AttributeError, LookupError, TypeError, ValueError)
+#: From so many entities to fold anew on it pays to load what reads lines quickly.
+MANY = 30
 #: Entities written at a time when a store has been filled.
 _PAGE = 5000
 
@@ -63,6 +65,7 @@ class Index:
         self.db = db
         self.projection = projection
         self.largest = ""
+        self._parse = parse
         self._new: list[Event] = []
         #: Where the newest segment begins in `_new`, and the time on its first event.
         self._opened = 0
@@ -227,6 +230,10 @@ class Index:
                 later = False  # the state was damaged on the disk; the lines it came from are checked
             if not later:
                 self._refold.add(entity)
+        if len(self._refold) > MANY:
+            from mait_code.journal.quick import parse
+
+            self._parse = parse
         for entity in self._refold:
             results[entity] = self._folded(self.events_of(entity))
         return results
@@ -252,7 +259,7 @@ class Index:
         for place, id_, line, copied in rows:
             if copied is not None and place != self._first_copy(id_):
                 continue
-            event = parse(line)
+            event = self._parse(line)
             if isinstance(event, Bad):
                 raise Damaged(f"{id_} was sound when it was folded: {event.reason}")
             yield event
@@ -306,9 +313,8 @@ class _Rows:
 
     def clear(self, entities: Iterable[str]) -> None:
         """Take the rows of entities away."""
-        for entity in entities:
-            id_ = entity.partition("/")[2]
-            self.db.execute("DELETE FROM entities WHERE entity = ?", (entity,))
-            self.db.execute("DELETE FROM conflicts WHERE id = ?", (id_,))
-            for statement in self._clears:
-                self.db.execute(statement, (id_,))
+        names = [(entity,) for entity in entities]
+        ids = [(entity.partition("/")[2],) for (entity,) in names]
+        self.db.executemany("DELETE FROM entities WHERE entity = ?", names)
+        for statement in ("DELETE FROM conflicts WHERE id = ?", *self._clears):
+            self.db.executemany(statement, ids)

@@ -48,7 +48,7 @@ def _rebuild(home: Home, stores: list[Store], step: Callable[[int, int], None] |
 
 
 def _fold(home: Home, pairs: list[tuple[Store, Index]], step: Callable[[int, int], None] | None) -> dict[str, int]:
-    plan = reading.plan(home, Mark(), lambda _directory: {}, thorough=True)
+    plan = reading.plan(home, Mark(), lambda _directory, _name: {}, thorough=True)
     counts = dict.fromkeys((store.name for store, _index in pairs), 0)
     largest = ""
     for done, change in enumerate(plan.changes, 1):

@@ -354,10 +354,14 @@ class Store:
             raise Damaged("the mark is not there")
         return raw
 
-    def _cursors(self, directory: str) -> dict[str, Cursor]:
-        rows = self.db.execute(
-            "SELECT name, key, size, digest, lines, total, stamp FROM segments WHERE directory = ?", (directory,)
-        )
+    def _cursors(self, directory: str, name: str) -> dict[str, Cursor]:
+        """The cursors of a directory by segment, or with a `name` that segment's alone: one event must not cost a look at
+        every segment there ever was."""
+        query = "SELECT name, key, size, digest, lines, total, stamp FROM segments WHERE directory = ?"
+        if name:
+            rows = self.db.execute(f"{query} AND name = ?", (directory, name))
+        else:
+            rows = self.db.execute(query, (directory,))
         return {row[0]: Cursor(directory, *row) for row in rows}
 
     def _count_behind(self, mark: Mark) -> int:
