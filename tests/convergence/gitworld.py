@@ -88,10 +88,13 @@ class GitWorld(World):
     def by_hand(self, machine: Machine, what: str) -> None:
         """Plain git, without any of ours."""
         data = machine.home.data
-        if what in ("commit", "push"):
+        if what in ("commit", "push", "pull"):
             git(data, "add", "-A")
             git(data, "commit", "-q", "-m", "by hand")
-        if what == "push":
+        if what == "remove":
+            git(data, "rm", "-q", "--ignore-unmatch", *[f"journal/{path}" for path in list(machine.files())[:2]])
+            git(data, "commit", "-q", "-m", "tidied")
+        if what in ("push", "remove"):
             git(data, "push", "-q", "origin", "HEAD:main")
         if what == "pull":
             git(data, "pull", "-q", "--no-edit", "--no-rebase", "origin", "main")

@@ -39,6 +39,8 @@ AT_ONCE = [
         ["reminder.snoozed", "reminder.dismissed", "reminder.restored", "reminder.edited", "reminder.deleted"],
     )
 ]
+#: What somebody does with git in the data directory.
+HAND = st.sampled_from(("pull", "push", "commit", "pull", "remove"))
 SETTLING = st.sampled_from(("pick", "pick", "undo"))
 
 #: Steps of one history: long enough for a conflict, a loss and a repair, short enough to be played by the thousand.
@@ -206,7 +208,31 @@ class OverGit(History):
         self.world.kill_sync(self.machine(number), calls)
         self.failed = False
 
-    @rule(number=MACHINE, what=st.sampled_from(("pull", "push", "commit", "pull")))
+    @rule(number=MACHINE, names=st.lists(ANY, min_size=1, max_size=2), twin=st.booleans(), then=HAND)
+    def live_twice(self, number: int, names: list[str], twin: bool, then: str) -> None:
+        """One machine goes on from one day twice: as its own clone, or because a backup was put back. Both have the same
+        name and the same number for what they write next."""
+        machine = self.machine(number)
+        if twin and len(self.world.machines) < MOST_MACHINES:
+            ACCIDENTS["machine_copied"](self.world, machine, 1)
+            other = self.world.machines[-1]
+        else:
+            self.world.back_up(machine)
+            other = machine
+        self._go_on(machine, names, 1)
+        self.world.sync(machine)
+        if other is machine:
+            self.world.put_back(-1, data=True, state=True)
+        self._go_on(other, names, 2)
+        self.world.by_hand(other, then)
+        self.failed = False
+
+    def _go_on(self, machine: Machine, names: list[str], value: int) -> None:
+        self.world.mend(machine)
+        for name in names:
+            act(self.world, machine, name, 0, value)
+
+    @rule(number=MACHINE, what=HAND)
     def use_git_by_hand(self, number: int, what: str) -> None:
         self.world.by_hand(self.machine(number), what)
         self.failed = False
