@@ -255,8 +255,11 @@ def git_is_working(home: Home) -> bool:
 
 
 def plan(home: Home, mark: Mark, cursors: Callable[[str, str], dict[str, Cursor]], thorough: bool = False) -> Plan:
-    """Compare the journal with `mark`. `cursors(directory, name)` gives the cursors a store holds for one
-    directory, or, with a name, for that segment alone; it is asked only where something changed. `thorough` trusts no mark and looks at every segment."""
+    """Compare the journal with `mark`.
+
+    `cursors(directory, name)` gives the cursors a store holds for one directory, or, with a name, for that segment alone;
+    it is asked only where something changed. `thorough` trusts no mark and looks at every segment.
+    """
     found = Plan()
     working = git_is_working(home)
     try:
