@@ -10,6 +10,7 @@ from __future__ import annotations
 import os
 import statistics
 import sys
+import tempfile
 import time
 from dataclasses import dataclass, field
 
@@ -80,16 +81,20 @@ class Used:
 
 def spawn(argv: Sequence[str], variables: Variables, out: str = os.devnull) -> Used:
     """Run a process to its end. Raises RuntimeError where it fails: a benchmark of something broken says nothing."""
-    streams = [
-        (os.POSIX_SPAWN_OPEN, 0, os.devnull, os.O_RDONLY, 0),
-        (os.POSIX_SPAWN_OPEN, 1, out, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600),
-    ]
-    began = time.perf_counter()
-    process = os.posix_spawn(argv[0], argv, variables, file_actions=streams)
-    _, status, usage = os.wait4(process, 0)
-    wall = time.perf_counter() - began
-    if status != 0:
-        raise RuntimeError(f"{' '.join(argv)} ended with {os.waitstatus_to_exitcode(status)}")
+    with tempfile.TemporaryFile() as complaints:
+        streams = [
+            (os.POSIX_SPAWN_OPEN, 0, os.devnull, os.O_RDONLY, 0),
+            (os.POSIX_SPAWN_OPEN, 1, out, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600),
+            (os.POSIX_SPAWN_DUP2, complaints.fileno(), 2),
+        ]
+        began = time.perf_counter()
+        process = os.posix_spawn(argv[0], argv, variables, file_actions=streams)
+        _, status, usage = os.wait4(process, 0)
+        wall = time.perf_counter() - began
+        if status != 0:
+            complaints.seek(0)
+            said = complaints.read().decode(errors="replace")
+            raise RuntimeError(f"{' '.join(argv)} ended with {os.waitstatus_to_exitcode(status)}\n{said}")
     scale = 1 << 20 if sys.platform == "darwin" else 1 << 10
     return Used((usage.ru_utime + usage.ru_stime) * 1000, wall * 1000, usage.ru_maxrss / scale)
 

@@ -25,6 +25,7 @@ _AT = (
     r"T(?:[01]\d|2[0-3]):[0-5]\d:[0-5]\d\.\d{6}Z"
 )
 _TEXT = r'[^"\\\x00-\x1f\x7f-\xff]'
+_ANY_TEXT = r'[^"\\\x00-\x1f]'
 _ID = "[0-9a-f]{20}"
 _BASE32 = "[0-9abcdefghjkmnpqrstvwxyz]"
 _HEAD = (
@@ -38,12 +39,14 @@ HEAD = re.compile(_HEAD, re.ASCII)
 #: Everything up to the data. What is between the braces of `sees` is decoded, so commas need no exactness here.
 _LINE = re.compile(
     rf'{_HEAD}(?:"session":"({_TEXT}{{0,200}})",)?(?:"tx":"({_ID})",)?(?:"undoes":"({_ID})",)?'
-    rf'(?:"sees":(\{{(?:"{_TEXT}*":\[(?:"{_ID}",?)*\],?)*\}}),)?(?:"wall":"({_AT})",)?'
+    rf'(?:"sees":(\{{(?:"{_ANY_TEXT}*":\[(?:"{_ID}",?)*\],?)*\}}),)?(?:"wall":"({_AT})",)?'
     r'"sum":"([0-9a-f]{16})","data":',
     re.ASCII,
 )
 #: The number of the checksum's group; bytes of `,"sum":"` before it, and of `","data":` behind it.
 _SUM, _BEFORE, _BEHIND = 14, 8, 9
+#: The group of what was seen. It is decoded from the line itself, for the names in it may be of any language.
+_SEES = 12
 #: Data no longer than this has no room for the brackets of too many levels.
 _SHALLOW = 2 * (DEEPEST - 1)
 _BRACE = ord("}")
@@ -65,7 +68,7 @@ def parse(line: bytes) -> Event | Bad:
     # fmt: on
     try:
         made.data = data = orjson.loads(raw)
-        made.sees = orjson.loads(sees) if sees else {}
+        made.sees = orjson.loads(line[slice(*found.span(_SEES))]) if sees else {}
     except orjson.JSONDecodeError:
         return event.parse(line)
     if type(data) is not dict or (len(raw) > _SHALLOW and raw.count(b"{") + raw.count(b"[") >= DEEPEST):
