@@ -55,8 +55,7 @@ def _fold(home: Home, pairs: list[tuple[Store, Index]], step: Callable[[int, int
         if not change.load(lambda: reading.git_is_working(home)):
             plan.mark.distrust(change.cursor.directory)
             continue
-        _take(change, pairs)
-        largest = max(largest, change.last_at())
+        largest = max(largest, _take(change, pairs))
         change.content = b""
         for store, index in pairs:
             if index.waiting >= BATCH:
@@ -71,8 +70,8 @@ def _fold(home: Home, pairs: list[tuple[Store, Index]], step: Callable[[int, int
     return counts
 
 
-def _take(change: Change, pairs: list[tuple[Store, Index]]) -> None:
-    """Give each line to the stores it belongs in, parsed once."""
+def _take(change: Change, pairs: list[tuple[Store, Index]]) -> str:
+    """Give each line to the stores it belongs in, parsed once. Returns the largest time in the segment."""
     from mait_code.journal.quick import parse
 
     everything = any(not store.prefix for store, _index in pairs)
@@ -95,3 +94,4 @@ def _take(change: Change, pairs: list[tuple[Store, Index]]) -> None:
         index.open(change)
         index.take(families[store.projection.family] if store.prefix else lines, bad)
         index.keep(change.cursor)
+    return max([line[3].at for line in lines], default="") if everything else change.last_at()

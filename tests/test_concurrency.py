@@ -294,7 +294,9 @@ def test_sixteen_writers_four_readers_a_sync_loop_git_gc_and_git_pull(tmp_path: 
     for place in (here, there):
         assert place.gaps() == {}
         assert set(told) <= {event.entity.partition("/")[2] for event in place.events()}
-    assert len(segments.directories(here.home.journal)) == 2, "one directory for each machine"
+    # A plain `git pull` that meets a locked index resets files under the writers. Whoever notices takes a new id, and what
+    # was reset is adopted: more directories then, and not a line fewer.
+    assert len(segments.directories(here.home.journal)) >= 2
     assert crowd.run(here, "digest") == crowd.run(there, "digest")
     assert crowd.run(here, "verify") == crowd.run(here, "verify")
     subprocess.run(["git", "-C", here.home.data, "fsck", "--strict"], check=True, capture_output=True, timeout=PATIENCE)

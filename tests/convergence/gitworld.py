@@ -88,7 +88,7 @@ class GitWorld(World):
     def by_hand(self, machine: Machine, what: str) -> None:
         """Plain git, without any of ours."""
         data = machine.home.data
-        if what in ("commit", "push", "pull"):
+        if what in ("commit", "push", "commit and pull"):
             git(data, "add", "-A")
             git(data, "commit", "-q", "-m", "by hand")
         if what == "remove":
@@ -96,7 +96,7 @@ class GitWorld(World):
             git(data, "commit", "-q", "-m", "tidied")
         if what in ("push", "remove"):
             git(data, "push", "-q", "origin", "HEAD:main")
-        if what == "pull":
+        if what in ("pull", "commit and pull"):
             git(data, "pull", "-q", "--no-edit", "--no-rebase", "origin", "main")
 
     def empty_remote(self) -> None:

@@ -40,7 +40,7 @@ AT_ONCE = [
     )
 ]
 #: What somebody does with git in the data directory.
-HAND = st.sampled_from(("pull", "push", "commit", "pull", "remove"))
+HAND = st.sampled_from(("pull", "push", "commit", "commit and pull", "remove"))
 SETTLING = st.sampled_from(("pick", "pick", "undo"))
 
 #: Steps of one history: long enough for a conflict, a loss and a repair, short enough to be played by the thousand.
