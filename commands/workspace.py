@@ -49,14 +49,17 @@ class Workspace:
             from mait_code.journal import settings
 
             data_dir = str(settings.value("data-dir") or default_data_dir())
-        if os.path.exists(data_dir) and not os.path.isdir(data_dir):
-            raise BadInput(f"{data_dir} is not a directory", "name the data directory, or leave --data-dir out")
         workspace = cls(Home(data_dir), actor or ("claude" if session else "me"), session)
         if os.path.exists(workspace.home.in_data(".git/MERGE_HEAD")):
             from mait_code.journal import sync
 
             sync.repair(workspace.journal)
         return workspace
+
+    def refuse_a_file(self) -> None:
+        """Raise BadInput where the data directory is a file: reading it as empty would hide the slip."""
+        if os.path.exists(self.home.data) and not os.path.isdir(self.home.data):
+            raise BadInput(f"{self.home.data} is not a directory", "name the data directory, or leave --data-dir out")
 
     def store(self, name: str) -> Store:
         """A store by its name (board, inbox, reminders, journal), open but not caught up."""
