@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import time
 
 from mait_code.journal.errors import BadInput, Busy
 from mait_code.journal.home import Home, default_data_dir
@@ -21,6 +22,8 @@ if TYPE_CHECKING:
 
 #: What reading a store whose contents are damaged may raise, where the file as such is sound.
 _ODD = (ArithmeticError, AttributeError, LookupError, TypeError, ValueError)
+#: How often to look, a tenth of a second apart, for what a git that is at work has taken away.
+TRIES = 20
 #: The client sets this in everything it starts.
 SESSION_VARIABLE = "CLAUDE_CODE_SESSION_ID"
 
@@ -87,7 +90,23 @@ class Workspace:
             # What was written is written, and must not be reported as a failure because the store is taken.
             store.live_in_memory()
             store.catch_up()
+        self._find_again(store)
         return store
+
+    def _find_again(self, store: Store) -> None:
+        """See that what was written is there. A `git pull` that resets files under us may have taken it away a moment
+        later; the next writer puts it back, so we are that one."""
+        id_ = self.journal.written.pop(store.projection.family, "")
+        for _ in range(TRIES):
+            if not id_ or store.value("SELECT 1 FROM events WHERE id = ?", (id_,)):
+                return
+            time.sleep(0.1)
+            try:
+                with self.journal.writing():
+                    pass
+                store.catch_up()
+            except Busy:
+                return
 
     def holder_of(self, entity: str) -> Store:
         """The store that holds an entity (`type/id`), caught up for reading."""

@@ -199,6 +199,7 @@ class Writer:
                     self._spool()
                 else:
                     self._tail.write(self.events)
+                    self.journal.written.update((event.kind.partition(".")[0], event.id) for event in self.events)
                 self.journal.masked += self._masked
         finally:
             handles = self._close()
@@ -243,7 +244,9 @@ class Tail:
             identity = replica.take_new(home, forked_from=identity.replica)
             self._clock = replica.Clock.load(home)
             if cut:
-                self._adopt_missing()
+                recent.remember_cut(home)
+        if recent.is_unsettled(home):
+            self._adopt_missing()
         self.identity = identity
         self.directory = os.path.join(home.journal, identity.replica)
         if not os.path.exists(os.path.join(self.directory, "replica.json")):
@@ -252,9 +255,12 @@ class Tail:
 
     def _adopt_missing(self) -> None:
         """Our file was cut under us (a git that reset it): what it lost is put into a directory of its own."""
+        if recent.git_is_at_it(self.home):
+            return  # what is missing now may be back in a moment; the next writer looks
         lines = recent.missing(self.home)
         if lines:
             adopt(self.home, lines)
+        recent.settle(self.home)
 
     def _find_end(self) -> None:
         """Continue after the last sound line of our own; the mark counts too, should the file have been damaged."""
@@ -319,7 +325,12 @@ class Tail:
                 f"cannot write {path}: the disk is full", "free some space and try again; nothing was written"
             )
         recent.note(self.home, block)
+        if not _is_in_place(path, handle, size, block):
+            # In this very moment git put another file in the place of ours, and what we wrote went with the old one.
+            recent.remember_cut(self.home)
+            adopt(self.home, lines)
         if cut:
+            recent.remember_cut(self.home)
             self._adopt_missing()
         self._mark(
             events[-1], os.path.basename(path), size + len(block) - len(lines[-1]) - 1, len(lines[-1]), lines[-1]
@@ -354,6 +365,15 @@ class Tail:
                 return path, handle, status.st_size
             os.close(handle)
             self.number += 1
+
+
+def _is_in_place(path: str, handle: int, size: int, block: bytes) -> bool:
+    try:
+        if os.path.samestat(os.fstat(handle), os.stat(path)):
+            return True
+    except FileNotFoundError:
+        return False
+    return segments.read(path, size, len(block)) == block
 
 
 def _cut_back(path: str, handle: int, size: int) -> None:

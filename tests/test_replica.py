@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 import pytest
 from workers.place import Place, read, write
 
+from mait_code.commands.workspace import Workspace
 from mait_code.journal import replica, segments
 from mait_code.journal.errors import MaitError
 from mait_code.journal.event import Event, parse
@@ -363,3 +364,108 @@ def test_a_journal_that_is_a_file_is_refused_with_a_word(machine: Place) -> None
     with pytest.raises(MaitError, match="is a file"):
         machine.capture("after")
     assert bodies(machine) == []
+
+
+# -- a git that resets our file under us ------------------------------------------------------------------------------
+
+
+@pytest.fixture
+def git_lock(machine: Place) -> str:
+    """The lock file of a git at work, not there yet."""
+    os.makedirs(machine.home.in_data(".git"))
+    return machine.home.in_data(".git/index.lock")
+
+
+def test_what_a_reset_takes_away_is_put_back_by_the_next_writer(machine: Place) -> None:
+    path = own_segment(machine)
+    write(path, b"".join(read(path).splitlines(keepends=True)[:2]))
+    machine.capture("after")
+    assert bodies(machine) == ["after", *(f"body {number}" for number in range(5))]
+    assert machine.gaps() == {}
+    assert machine.folded() == machine.folded_anew()
+
+
+def test_a_writer_that_comes_while_git_has_our_file_away(machine: Place, git_lock: str) -> None:
+    """At that moment nothing can be told; when git has put a shorter file there, the next writers still look."""
+    path = own_segment(machine)
+    content = read(path)
+    write(git_lock, b"")
+    os.unlink(path)
+    machine.capture("during")
+    assert not any(b"adopted_from" in read(entry) for entry in notes(machine)), "git may bring everything back"
+    write(path, b"".join(content.splitlines(keepends=True)[:2]))
+    os.unlink(git_lock)
+    machine.capture("later")
+    assert bodies(machine) == [*(f"body {number}" for number in range(5)), "during", "later"]
+    assert machine.gaps() == {}
+
+
+def test_a_file_that_is_cut_again_after_it_was_put_back(machine: Place) -> None:
+    """A pull resets the file and then brings back what it had put aside, and may do it once more."""
+    path = own_segment(machine)
+    content = read(path)
+    write(path, b"".join(content.splitlines(keepends=True)[:4]))
+    first = machine.capture("first")
+    write(path, b"".join(content.splitlines(keepends=True)[:1]))
+    second = machine.capture("second")
+    assert second.replica == first.replica
+    assert bodies(machine) == [*(f"body {number}" for number in range(5)), "first", "second"]
+
+
+def test_after_a_while_nobody_looks_again(machine: Place) -> None:
+    """Whoever removes lines later by hand has a reason, and finds them in the list of what is gone."""
+    path = own_segment(machine)
+    content = read(path)
+    write(path, b"".join(content.splitlines(keepends=True)[:4]))
+    machine.capture("first")
+    marker = machine.home.in_state("recent.cut")
+    assert os.path.exists(marker)
+    os.utime(marker, (1, 1))
+    machine.capture("second")
+    assert not os.path.exists(marker)
+
+
+def test_a_directory_that_somebody_removed_stays_away(machine: Place) -> None:
+    shutil.rmtree(os.path.dirname(own_segment(machine)))
+    machine.capture("after")
+    assert bodies(machine) == ["after"]
+
+
+def test_a_file_that_is_replaced_in_the_moment_of_writing(machine: Place, monkeypatch: pytest.MonkeyPatch) -> None:
+    """What was written went with the old file, so it is adopted at once: whoever wrote it finds it."""
+    path = own_segment(machine)
+    content = read(path)
+    real = os.write
+    with monkeypatch.context() as patch:
+
+        def replacing(handle: int, block: bytes) -> int:
+            if b"in the old file" in block and os.path.samestat(os.fstat(handle), os.stat(path)):
+                os.unlink(path)
+                write(path, content)
+            return real(handle, block)
+
+        patch.setattr(os, "write", replacing)
+        event = machine.capture("in the old file")
+    assert event.id in {one.id for one in machine.events()}
+    assert bodies(machine) == [*(f"body {number}" for number in range(5)), "in the old file"]
+    machine.capture("after")
+    assert machine.gaps() == {}
+    assert len(bodies(machine)) == 7
+
+
+def test_a_command_finds_what_it_wrote_although_git_took_it_away(
+    machine: Place, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    path = own_segment(machine)
+    content = read(path)
+    ws = Workspace(machine.home)
+    with ws.journal.writing(ws.store("inbox")) as writer:
+        event = writer.append("inbox.captured", body="taken away")
+    write(path, content)
+    assert ws.refreshed("inbox").state(event.entity) is not None
+    ws.close()
+    assert "taken away" in bodies(machine)
+
+
+def notes(place: Place) -> list[str]:
+    return [os.path.join(place.home.journal, name, "replica.json") for name in segments.directories(place.home.journal)]

@@ -9,7 +9,9 @@ import subprocess
 import sys
 from typing import TYPE_CHECKING
 
+from convergence.model import read
 from convergence.world import CLOSED_AT, World
+from mait_code.journal import segments
 from mait_code.journal.repository import Repository
 from mait_code.journal.sync import repair, sync
 
@@ -25,6 +27,12 @@ def git(where: str, *arguments: str) -> tuple[int, bytes]:
     command = ["git", "-C", where, *_WHO, *arguments]
     done = subprocess.run(command, stdin=subprocess.DEVNULL, capture_output=True, timeout=60)
     return done.returncode, done.stdout
+
+
+def committed(where: str, commit: str) -> set[str]:
+    """Ids of the events in a commit."""
+    code, listing = git(where, "grep", "-h", "--no-color", "-e", "", commit, "--", "journal/*/*.jsonl")
+    return {fact.id for fact in map(read, listing.split(b"\n")) if fact} if code == 0 else set()
 
 
 class GitWorld(World):
@@ -55,11 +63,7 @@ class GitWorld(World):
         git(machine.folder, "clone", "-q", self.remote, machine.home.data)
 
     def ids_anywhere(self) -> set[str]:
-        found = super().ids_anywhere()
-        code, listing = git(self.remote, "grep", "-h", "--no-color", "-e", "", "main", "--", "journal/*/*.jsonl")
-        from convergence.model import read
-
-        return found | {fact.id for fact in map(read, listing.split(b"\n")) if fact} if code == 0 else found
+        return super().ids_anywhere() | committed(self.remote, "main")
 
     # -- what people and programs do
 
@@ -92,15 +96,29 @@ class GitWorld(World):
             git(data, "add", "-A")
             git(data, "commit", "-q", "-m", "by hand")
         if what == "remove":
-            git(data, "rm", "-q", "--ignore-unmatch", *[f"journal/{path}" for path in list(machine.files())[:2]])
-            git(data, "commit", "-q", "-m", "tidied")
-        if what in ("push", "remove"):
+            self._remove(machine)
+        if what == "push":
             git(data, "push", "-q", "origin", "HEAD:main")
         if what in ("pull", "commit and pull"):
             git(data, "pull", "-q", "--no-edit", "--no-rebase", "origin", "main")
 
+    def _remove(self, machine: Machine) -> None:
+        """Two segments are removed, and the removal is committed and pushed. What no sync had seen is then only in the
+        history (and in this machine's stores, for `doctor`); everything else has to come back by itself."""
+        self.mend(machine)
+        data, before = machine.home.data, machine.ids_on_disk()
+        git(data, "rm", "-q", "--ignore-unmatch", *[f"journal/{path}" for path in list(machine.files())[:2]])
+        git(data, "commit", "-q", "-m", "tidied")
+        git(data, "push", "-q", "origin", "HEAD:main")
+        kept = segments.read(machine.home.in_state("kept")) or b""
+        safe = self.ids_anywhere() | committed(data, kept.decode().strip() or "HEAD")
+        for id_ in before - safe:
+            self.acknowledged.pop(id_, None)
+
     def empty_remote(self) -> None:
-        """Somebody removes the repository and makes an empty one of the same name."""
+        """Somebody removes the repository and makes an empty one of the same name. What only it held is lost with it."""
+        for id_ in committed(self.remote, "main") - super().ids_anywhere():
+            self.acknowledged.pop(id_, None)
         self.make_remote()
 
     def exchange(self) -> None:
