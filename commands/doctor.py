@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import os
 
-from mait_code.commands import doctor_repairs, journal_check
+from mait_code.commands import doctor_repairs, journal_check, times
 from mait_code.commands.doctor_repairs import gone_lines, store_fault, unseen
+from mait_code.commands.output import counted
 from mait_code.journal import segments, spool
 from mait_code.journal.errors import MaitError
 from mait_code.projections.stores import NAMES
@@ -175,7 +176,9 @@ def _gaps(ws: Workspace) -> Iterator[Check]:
 def _gone(ws: Workspace) -> Iterator[Check]:
     count = len(gone_lines(ws))
     if count:
-        yield Check("gone", FAIL, f"{count} events that were here are in no file now", "--fix writes them again")
+        yield Check(
+            "gone", FAIL, f"{counted(count, 'event')} that were here: in no file now", "--fix writes them again"
+        )
     else:
         yield Check("gone", OK, "every event that was folded is still there")
 
@@ -185,7 +188,7 @@ def _strangers(ws: Workspace) -> Iterator[Check]:
     for path, reason in found:
         count = len(unseen(ws, path))
         if count:
-            message = f"journal/{path}: {reason}, with {count} events found nowhere else"
+            message = f"journal/{path}: {reason}, with {counted(count, 'event')} found nowhere else"
             yield Check("strangers", FAIL, message, "--fix adopts them")
         else:
             message = f"journal/{path}: {reason}; not read, and nothing new in it"
@@ -209,7 +212,7 @@ def _clocks(ws: Workspace) -> Iterator[Check]:
     ahead = [one for one in journal_check.replicas(ws) if one["clock_ahead_seconds"]]
     for one in ahead:
         name = one["label"] or one["replica"]
-        message = f"the clock of {name} ran {one['clock_ahead_seconds']} s ahead of this machine's"
+        message = f"the clock of {name} ran {times.span(one['clock_ahead_seconds'])} ahead of this machine's"
         yield Check("clocks", WARN, message, "set the clock that is wrong; the order of events is not harmed")
     if not ahead:
         yield Check("clocks", OK, "no machine's clock runs ahead")

@@ -12,6 +12,7 @@ import stat
 import apsw
 
 from mait_code.commands import journal_check
+from mait_code.commands.output import counted
 from mait_code.journal import segments
 from mait_code.journal.errors import BadInput, MaitError, NotFound, Refused
 from mait_code.journal.event import BOM, Bad, Event, checksum_fault, parse
@@ -79,7 +80,7 @@ def _fix_stores(ws: Workspace) -> Iterator[str]:
         yield f"made {name} again from the journal; what it was is in {store.path}.damaged"
         lines = _only_here(ws, gone)
         if lines:
-            yield f"wrote {len(lines)} events again that only it held, in journal/{_adopt(ws, lines)}"
+            yield f"wrote {counted(len(lines), 'event')} again that only it held, in journal/{_adopt(ws, lines)}"
 
 
 # -- events -----------------------------------------------------------------------------------------------------------
@@ -96,14 +97,14 @@ def gone_lines(ws: Workspace) -> list[tuple[str, bytes]]:
 def _fix_gone(ws: Workspace) -> Iterator[str]:
     lines = [line for _id, line in gone_lines(ws)]
     if lines:
-        yield f"wrote {len(lines)} events again, in journal/{_adopt(ws, lines)}"
+        yield f"wrote {counted(len(lines), 'event')} again, in journal/{_adopt(ws, lines)}"
 
 
 def _fix_strangers(ws: Workspace) -> Iterator[str]:
     for path, _reason in list(segments.strangers(ws.home.journal)):
         lines = unseen(ws, path)
         if lines:
-            yield f"adopted {len(lines)} events of journal/{path} in journal/{_adopt(ws, lines)}"
+            yield f"adopted {counted(len(lines), 'event')} of journal/{path} in journal/{_adopt(ws, lines)}"
 
 
 def _adopt(ws: Workspace, lines: list[bytes]) -> str:

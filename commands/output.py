@@ -65,6 +65,11 @@ def path_text(path: str | bytes) -> str:
     return os.fsencode(path).decode("utf-8", "backslashreplace")
 
 
+def counted(count: int, what: str) -> str:
+    """A number with its noun: "1 event", "2 events"."""
+    return f"{count} {what}" if count == 1 else f"{count} {what}s"
+
+
 class Styled(str):
     """Text that is already safe to write and may hold our own colour sequences."""
 

@@ -294,7 +294,7 @@ def test_copies_of_sync_tools(desk: Machine, lap: Machine, name: str, where: str
     assert found["level"] == "fail"
     assert len(desk.json("board", "list")) == 1
     fixed = desk("doctor", "--fix", "--json").json
-    assert any(one.startswith("adopted 1 events") for one in fixed["fixes_applied"])
+    assert any(one.startswith("adopted 1 event ") for one in fixed["fixes_applied"])
     assert fixed["has_fail"] is False
     assert checks(desk)["strangers"]["level"] == "warn"
     assert {one["title"] for one in desk.json("board", "list")} == {"first", "only in the copy"}

@@ -6,6 +6,10 @@ import os
 import shutil
 from typing import TYPE_CHECKING, Any
 
+import pytest
+
+from mait_code.commands import times
+
 if TYPE_CHECKING:
     from collections.abc import Callable
     from pathlib import Path
@@ -42,3 +46,25 @@ def test_a_usage_error_is_one_line(cli: Callable[..., Any]) -> None:
     assert refused.code == 2
     assert "\\n" not in refused.err
     assert "card, reminder, done" in refused.err
+
+
+@pytest.mark.parametrize(
+    ("seconds", "said"),
+    [
+        (0, "0 seconds"),
+        (1, "1 second"),
+        (59, "59 seconds"),
+        (3600, "1 hour"),
+        (3 * 86400, "3 days"),
+        (10**9, "32 years"),
+        (7199, "2 hours"),
+    ],
+)
+def test_a_length_of_time_is_told_in_its_largest_unit(seconds: int, said: str) -> None:
+    assert times.span(seconds) == said
+
+
+def test_the_version_is_an_option_too(cli: Callable[..., Any]) -> None:
+    assert cli("--version").out == cli("version").out != ""
+    assert cli("--json", "--version").json == cli("version", "--json").json
+    assert cli("board", "--version").code == 2

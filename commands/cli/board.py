@@ -16,6 +16,7 @@ from mait_code.commands.cli.board_options import (
     text_or_stdin,
 )
 from mait_code.commands.cli.frame import argument, command, option, pass_workspace
+from mait_code.commands.output import counted
 
 if TYPE_CHECKING:
     from mait_code.commands.board import Scope
@@ -159,7 +160,13 @@ def summary(ws: Workspace, out: Output, every: bool, project: str | None) -> Non
 @option(
     "--format", "form", type=click.Choice(["markdown", "json"]), default="markdown", show_default=True, help="The form."
 )
-@option("--out", "-o", "file", metavar="FILE", help="Write to this file instead of stdout.")
+@option(
+    "--out",
+    "-o",
+    "file",
+    metavar="FILE",
+    help="Write to this file instead of stdout; a file that is there is replaced.",
+)
 @option("--all", "every", is_flag=True, help="Cards of all projects.")
 @for_project("Cards of this project.")
 @option(
@@ -199,7 +206,7 @@ def export(
         if out.json:
             out.data({"path": path, "cards": len(cards)})
         else:
-            out.line(f"Wrote {len(cards)} card{'' if len(cards) == 1 else 's'} to {path}")
+            out.line(f"Wrote {counted(len(cards), 'card')} to {path}")
     elif as_json:
         out.data(content)
     else:

@@ -159,6 +159,16 @@ GLOBAL_OPTIONS: tuple[click.Option, ...] = (
 )
 
 
+def _show_version(context: click.Context, parameter: click.Parameter, value: Any) -> None:  # noqa: ARG001
+    if value and not context.resilient_parsing:
+        context.exit(context.invoke(load("about:version")) or 0)
+
+
+VERSION_OPTION = click.Option(
+    ["--version"], is_flag=True, expose_value=False, callback=_show_version, help="Print the version."
+)
+
+
 def _write_options(command: click.Command, context: click.Context, formatter: click.HelpFormatter) -> None:
     own: list[tuple[str, str]] = []
     shared: list[tuple[str, str]] = []
@@ -216,7 +226,8 @@ class Group(click.Group):
 
     def get_params(self, ctx: click.Context) -> list[click.Parameter]:
         parameters = super().get_params(ctx)
-        return [*parameters[:-1], *GLOBAL_OPTIONS, parameters[-1]]
+        version = () if ctx.parent is not None else (VERSION_OPTION,)
+        return [*parameters[:-1], *version, *GLOBAL_OPTIONS, parameters[-1]]
 
     def list_commands(self, ctx: click.Context) -> list[str]:
         return list(self.table.commands)

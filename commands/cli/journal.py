@@ -5,6 +5,7 @@ from __future__ import annotations
 import click
 
 from mait_code.commands.cli.frame import argument, command, option, pass_workspace
+from mait_code.commands.output import counted
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -29,7 +30,7 @@ def verify(ws: Workspace, out: Output) -> int:
     if out.json:
         out.data(found.json())
         return found.exit_code
-    out.line(f"{found.events} events")
+    out.line(counted(found.events, "event"))
     for what, rows in (
         ("bad line", found.lines.bad),
         ("bad line, but accepted since", found.lines.accepted),
@@ -74,7 +75,7 @@ def rebuild(ws: Workspace, out: Output, store: str | None, check: bool) -> int:
         out.data([{"store": name, "events": count} for name, count in counts.items()])
         return 0
     for name, count in counts.items():
-        out.line(f"{name}: {count} {'event' if count == 1 else 'events'}")
+        out.line(f"{name}: {counted(count, 'event')}")
     return 0
 
 
@@ -111,7 +112,7 @@ def digest(ws: Workspace, out: Output) -> None:
 def replicas(ws: Workspace, out: Output) -> None:
     """List the machines that wrote here."""
     from mait_code.commands import journal_check
-    from mait_code.commands.times import local
+    from mait_code.commands.times import local, span
 
     found = journal_check.replicas(ws)
     if out.json:
@@ -122,10 +123,10 @@ def replicas(ws: Workspace, out: Output) -> None:
     for one in found:
         name = one["label"] or ("adopted lines" if one["adopted_from"] else "no label")
         here = "  (this machine)" if one["this_machine"] else ""
-        count = f"{one['events']} {'event' if one['events'] == 1 else 'events'}"
-        span = f", {local(one['first'])} to {local(one['last'])}" if one["first"] else ""
-        out.line(out.style(one["replica"], "bold"), f"  {name}{here}  {count}{span}")
+        count = counted(one["events"], "event")
+        active = f", {local(one['first'])} to {local(one['last'])}" if one["first"] else ""
+        out.line(out.style(one["replica"], "bold"), f"  {name}{here}  {count}{active}")
         if one["forked_from"]:
             out.line(f"          continues {one['forked_from']}, which was copied or put back to an earlier day")
         if one["clock_ahead_seconds"]:
-            out.line(f"          its clock runs {one['clock_ahead_seconds']} s ahead of this machine's")
+            out.line(f"          its clock runs {span(one['clock_ahead_seconds'])} ahead of this machine's")

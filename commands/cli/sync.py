@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from mait_code.commands.cli.frame import command, option, pass_workspace
+from mait_code.commands.output import counted
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -72,7 +73,11 @@ def sync(ws: Workspace, out: Output) -> int:
     if len(done.bad) > _NAMED:
         out.warn(f"and {len(done.bad) - _NAMED} more bad lines; mait-code verify names them")
     for one in done.ahead:
-        out.warn(f"the clock of {one['label'] or one['replica']} ran {one['clock_ahead_seconds']} s ahead of this one")
+        from mait_code.commands.times import span
+
+        out.warn(
+            f"the clock of {one['label'] or one['replica']} ran {span(one['clock_ahead_seconds'])} ahead of this one"
+        )
     return done.exit_code
 
 
@@ -82,11 +87,11 @@ def _outcome(out: Output, done: Exchange) -> None:
         out.line("Committed here." if report.committed else "Nothing new to commit.")
         out.note("there is no remote; to share with another machine: mait-code init --remote URL")
     elif report.offline:
-        waiting = f"{report.commits_waiting} commit{'' if report.commits_waiting == 1 else 's'} waiting"
+        waiting = f"{counted(report.commits_waiting, 'commit')} waiting"
         out.line(f"{'Committed here' if report.committed else 'Nothing new here'}, {waiting}.")
         out.note(f"the remote was not reached: {report.offline}")
     elif report.sent or report.received:
-        out.line(f"Sent {_events(report.sent)}, received {_events(report.received)}.")
+        out.line(f"Sent {counted(report.sent, 'event')}, received {counted(report.received, 'event')}.")
     else:
         # Documents travel as well, and are no events.
         out.line("Sent what was changed." if report.tries else "Up to date.")
@@ -97,17 +102,13 @@ def _repairs(out: Output, done: Exchange) -> None:
     for path in report.restored:
         out.warn(f"{path} was damaged or gone here and was put back")
     if report.adopted:
-        out.warn(f"{_events(report.adopted)} had lost their file and were moved into a directory of their own")
+        out.warn(f"{counted(report.adopted, 'event')} had lost their file and were moved into a directory of their own")
     if report.new_identity:
         out.warn(f"another machine wrote under this one's id; this one is {report.new_identity} now")
     for path in report.shrank:
         out.warn(f"the remote had cut {path}; yours was kept and sent again")
     for path in report.documents:
         out.warn(f"a document was edited on two machines; the older text is in {path}")
-
-
-def _events(count: int) -> str:
-    return f"{count} event{'' if count == 1 else 's'}"
 
 
 def _brief(text: str) -> str:
