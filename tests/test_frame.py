@@ -303,6 +303,19 @@ class TestUnexpected:
 # -- processes: signals, pipes, closed streams, locales
 
 
+def test_an_interrupt_that_comes_out_of_an_import_as_another_error(capsys: Capture) -> None:
+    def probe(_out: Output, _words: tuple[str, ...]) -> None:
+        try:
+            signal.raise_signal(signal.SIGINT)
+        except KeyboardInterrupt:
+            raise SyntaxError("(unicode error) can't load unicodedata module") from None
+
+    before = signal.getsignal(signal.SIGINT)
+    assert run(group_with(probe), "mait-code", ["sub", "probe"]) == 130
+    assert capsys.readouterr().err == "mait-code: interrupted\n"
+    assert signal.getsignal(signal.SIGINT) is before
+
+
 def test_interrupt_in_a_process_of_its_own(home: Path) -> None:
     script = textwrap.dedent(
         """

@@ -82,6 +82,8 @@ class Invocation:
         self.outcome = ""
         #: Completion runs at every press of a key and leaves no line in the log.
         self.logged = True
+        #: Ctrl-C was pressed, whatever became of it.
+        self.interrupted = False
         self._output: Output | None = None
 
     @property

@@ -19,7 +19,7 @@ from mait_code.journal import settings
 from mait_code.journal.errors import Ambiguous, BadInput, MaitError
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Callable, Sequence
 
 __all__ = ["run"]
 
@@ -40,6 +40,7 @@ def run(group: Group, program: str, arguments: Sequence[str], base: str = "") ->
     started = time.monotonic()
     invocation = Invocation(base)
     error: BaseException | None = None
+    put_back = _notice_interrupts(invocation)
     try:
         make_streams_safe()
         code = _execute(group, program, arguments, invocation)
@@ -48,7 +49,27 @@ def run(group: Group, program: str, arguments: Sequence[str], base: str = "") ->
         error = raised
         code = _report(raised, invocation)
     _log(invocation, started, code, error)
+    put_back()
     return _settle(code)
+
+
+def _notice_interrupts(invocation: Invocation) -> Callable[[], object]:
+    """Note Ctrl-C before it becomes an exception: one that arrives inside C code, as in an import, may come out of it as
+    any other error. Returns what ends it."""
+    import _signal  # type: ignore[import-not-found]  # `signal` would bring `enum` with it
+
+    def interrupted(_number: int, _frame: object) -> None:
+        invocation.interrupted = True
+        raise KeyboardInterrupt
+
+    before = _signal.getsignal(_signal.SIGINT)
+    if before is not _signal.default_int_handler:
+        return lambda: None  # the caller has us ignore it, or sees to it himself
+    try:
+        _signal.signal(_signal.SIGINT, interrupted)
+    except ValueError:
+        return lambda: None  # only the main thread may
+    return lambda: _signal.signal(_signal.SIGINT, before)
 
 
 def _execute(group: Group, program: str, arguments: Sequence[str], invocation: Invocation) -> int:
@@ -100,9 +121,6 @@ def _explain(error: BaseException, invocation: Invocation) -> int:
         # The reader has seen enough; the work is done.
         return OK
     out = Output(no_colour=invocation.no_colour)
-    if isinstance(error, KeyboardInterrupt):
-        out.error("interrupted")
-        return INTERRUPTED
     if isinstance(error, MaitError):
         out.error(error.message, error.hint)
         if isinstance(error, Ambiguous) and error.candidates:
@@ -139,6 +157,9 @@ def _explain_system(error: OSError, out: Output) -> int:
 
 
 def _explain_crash(error: BaseException, invocation: Invocation, out: Output) -> int:
+    if invocation.interrupted or isinstance(error, KeyboardInterrupt):
+        out.error("interrupted")
+        return INTERRUPTED
     from mait_code.commands.invocations import write_traceback
 
     invocation.outcome = "crashed"
