@@ -68,17 +68,21 @@ class LogIndex(Index):
         self._problems += [
             (start + at, number, "bad", one.reason) for at, number, line, one in bad if line.strip(b"\r")
         ]
-        for at, number, line, event in lines:
-            if line[0] != _BRACE or line[-1] != _CLOSING or type(event) is Future:
-                self._note(start + at, number, line, event)
-        rows = [
-            (start + at, number, e.id, e.at, e.replica, e.seq, e.kind, e.entity, e.tx, e.undoes, e.actor, e.wall)
-            for at, number, _line, e in lines
-        ]
+        rows, own = [], []
+        for one in lines:
+            at, number, line, e = one
+            kind = e.kind
+            if line[0] != _BRACE or line[-1] != _CLOSING or type(e) is Future:
+                self._note(start + at, number, line, e)
+            if kind[:8] == "journal." and type(e) is not Future:
+                own.append(one)
+            rows.append(
+                (start + at, number, e.id, e.at, e.replica, e.seq, kind, e.entity, e.tx, e.undoes, e.actor, e.wall)
+            )
         self.db.executemany(_INSERT, rows)
         self._taken += len(rows)
-        super().take([line for line in lines if line[3].kind[:8] == "journal." and type(line[3]) is not Future], bad)
-        self.largest = max([self.largest, *[line[3].at for line in lines]])
+        super().take(own, bad)
+        self.largest = max([self.largest, *[row[3] for row in rows]])
 
     def _note(self, place: int, number: int, line: bytes, event: Event) -> None:
         if line[-1:] == b"\r":

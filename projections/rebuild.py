@@ -5,6 +5,7 @@ from __future__ import annotations
 from mait_code.journal import reading
 from mait_code.journal.errors import Busy
 from mait_code.journal.event import Bad
+from mait_code.journal.kinds import KINDS
 from mait_code.journal.reading import Mark
 from mait_code.projections.opening import BUSY, SUSPECT, is_damage
 from mait_code.projections.store import BATCH, without_collector
@@ -78,6 +79,7 @@ def _take(change: Change, pairs: list[tuple[Store, Index]]) -> str:
     lines: list[Line] = []
     bad: list[BadLine] = []
     families: dict[str, list[Line]] = {store.projection.family: [] for store, _index in pairs}
+    of_kind = {name: families[kind] for name in KINDS if (kind := name.partition(".")[0]) in families}
     for number, (offset, line) in enumerate(change.lines(), change.first_line):
         if not everything and not any(store.wants(line) for store, _index in pairs):
             continue
@@ -87,7 +89,8 @@ def _take(change: Change, pairs: list[tuple[Store, Index]]) -> str:
             continue
         taken = (offset, number, line, event)
         lines.append(taken)
-        family = families.get(event.kind.partition(".")[0])
+        kind = event.kind
+        family = of_kind[kind] if kind in of_kind else families.get(kind.partition(".")[0])
         if family is not None:
             family.append(taken)
     for store, index in pairs:

@@ -69,19 +69,22 @@ class Reminders(Projection):
         dismissed_at = state["x"].get("dismissed", {}).get(when["due"])
         closed = closed_through(when, said) if said else ""
         dismissed = rule is None and bool(closed)
+        due = _utc(when)
+        # Where nothing was said of the first occurrence, that is the next one.
+        following = _next_at(when, said, closed) if closed or when["due"] in said else due
         notified = state["x"].get("notified", {})
         yield (
             "reminders",
             (
                 entity,
                 register.value(state, "what") or "",
-                _utc(when),
+                due,
                 when["due"],
                 when["zone"],
                 None if rule is None else orjson.dumps(rule, option=orjson.OPT_SORT_KEYS).decode(),
                 register.value(state, "project"),
                 state["c"],
-                None if dismissed else _next_at(when, said, closed),
+                None if dismissed else following,
                 int(dismissed),
                 dismissed_at if dismissed else None,
                 max(notified.values(), default=None),

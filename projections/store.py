@@ -32,7 +32,7 @@ if TYPE_CHECKING:
     T = TypeVar("T")
 
 #: Events held in memory at a time.
-BATCH = 20_000
+BATCH = 5_000
 #: An empty store with more segments than this to fold is made anew instead, which is quicker.
 ANEW = 8
 #: Bytes of write-ahead log above which it is taken back into the file.

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from mait_code.journal import clock
+
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -38,6 +40,17 @@ TEXT = Field("text", lambda value: type(value) is str, plain=str)
 NAME = Field("a name of 1 to 200 characters", _name)
 NUMBER = Field("a whole number from 1", lambda value: type(value) is int and 1 <= value < 2**53)
 OBJECT = Field("an object", lambda value: type(value) is dict, plain=dict)
+#: As the order of events writes it: UTC, microseconds.
+TIME = Field("a time such as 2026-11-30T15:21:07.123004Z", clock.valid)
+
+
+def _list_of(check: Check) -> Check:
+    return lambda value: type(value) is list and all(check(one) for one in value)
+
+
+TEXTS = Field("a list of texts", _list_of(lambda one: type(one) is str))
+NAMES = Field("a list of names of 1 to 200 characters", _list_of(_name))
+OBJECTS = Field("a list of objects", _list_of(lambda one: type(one) is dict))
 
 
 def register_of(*names: str) -> Field:
@@ -53,7 +66,7 @@ def register_of(*names: str) -> Field:
 class Kind:
     """A kind of event. `entity` is the type its entities have; `writes` lists the registers an event of it sets."""
 
-    __slots__ = ("_checked", "creates", "entities", "entity", "fields", "name", "upcasts", "version", "writes")
+    __slots__ = ("_required", "creates", "entities", "entity", "fields", "name", "upcasts", "version", "writes")
 
     def __init__(
         self,
@@ -76,17 +89,20 @@ class Kind:
         self.upcasts = upcasts or {}
         #: The (register, value) pairs an event of this id and data sets.
         self.writes = writes or self._writes_fields
-        self._checked = tuple(fields.items())
+        self._required = tuple(key for key, field in fields.items() if field.required)
 
     def fault(self, data: Data) -> str:
         """Why `data` is not this kind's, or an empty string. Unknown fields are no fault."""
-        for key, field in self._checked:
-            value = data.get(key)
-            if value is None:
-                if field.required:
-                    return f"data.{key} is not {field.what}" if key in data else f"data.{key} is missing"
-            elif type(value) is not field.plain and not field.check(value):
-                return f"data.{key} is not {field.what}"
+        fields = self.fields
+        for key, value in data.items():
+            # Kinds have many fields and most events few.
+            if key in fields:
+                field = fields[key]
+                if type(value) is not field.plain and (field.required if value is None else not field.check(value)):
+                    return f"data.{key} is not {field.what}"
+        for key in self._required:
+            if key not in data:
+                return f"data.{key} is missing"
         return ""
 
     def _writes_fields(self, _event_id: str, data: Data) -> Writes:
@@ -105,18 +121,20 @@ class Kind:
 def kind(
     name: str,
     version: int = 1,
-    *,
+    /,
+    *shared: dict[str, Field],
     entity: str = "",
     writes: Callable[[str, Data], Writes] | None = None,
     creates: bool = False,
     upcasts: dict[int, Callable[[Data], Data]] | None = None,
     **fields: Field,
 ) -> Kind:
-    """Declare a kind. The entity type is the name's first part unless said otherwise."""
+    """Declare a kind. The entity type is the name's first part unless said otherwise. `shared` are fields that several
+    kinds have."""
     return Kind(
         name,
         version,
-        fields,
+        {key: field for group in (*shared, fields) for key, field in group.items()},
         entity=entity or name.partition(".")[0],
         writes=writes,
         creates=creates,
