@@ -7,18 +7,25 @@ places, no cursors, no time zones.
 from __future__ import annotations
 
 from mait_code.journal.sha import sha256
+from mait_code.projections.store_file import states
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterable
+
+    import apsw
 
     from mait_code.projections.store import Store
 
 
 def digest(store: Store) -> str:
     """64 hexadecimal digits over every entity and its state."""
+    return store.ask(_digest)
+
+
+def _digest(db: apsw.Connection) -> str:
     total = sha256()
-    for entity, state in store.states():
+    for entity, state in states(db):
         total.update(b"%b\0%b\n" % (entity.encode(), _bytes(state)))
     found: str = total.hexdigest()
     return found

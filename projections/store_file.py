@@ -6,7 +6,6 @@ Stores are never migrated: another schema, other kinds, or damage, and they are 
 from __future__ import annotations
 
 import os
-from itertools import chain, islice
 
 import apsw
 import orjson
@@ -22,7 +21,7 @@ from mait_code.projections.opening import BUSY, NO_ROOM, SUSPECT, is_damage
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator
+    from collections.abc import Callable, Iterator
     from typing import Any, TypeVar
 
     from mait_code.journal.home import Home
@@ -256,10 +255,9 @@ class StoreFile:
         """The heads of an entity's registers: what an event that is written now sees."""
         return register.heads_of(self.state(entity))
 
-    def states(self) -> Iterator[tuple[str, bytes]]:
+    def states(self) -> list[tuple[str, bytes]]:
         """Every entity with its state as canonical JSON, in order, as they were at one moment."""
-        rows = self.ask(lambda db: _begun(db.execute("SELECT entity, state FROM entities ORDER BY entity")))
-        yield from rows
+        return self.ask(lambda db: list(states(db)))
 
     def events_of(self, entity: str) -> list[Event]:
         """The events of an entity in order, each once."""
@@ -291,11 +289,9 @@ class StoreFile:
         return [(row[0], row[1]) for row in self.query("SELECT id, line FROM gone ORDER BY id")]
 
 
-def _begun(rows: Iterable[Any]) -> Iterator[Any]:
-    """The same rows, the first of them read: a file that cannot be read shows it here."""
-    rows = iter(rows)
-    first = list(islice(rows, 1))
-    return chain(first, rows)
+def states(db: apsw.Connection) -> Iterator[tuple[str, bytes]]:
+    """Every entity with its state, in order, read as they are needed: a damaged page shows when it is come to."""
+    yield from db.execute("SELECT entity, state FROM entities ORDER BY entity")
 
 
 def dump(value: Any) -> bytes:

@@ -328,7 +328,8 @@ def use(place: Place) -> None:
         counts = board_queries.counts(board)
         assert sum(counts.values()) >= 0
         for card in cards[:3]:
-            assert board.heads(f"card/{card.id}")
+            if not board.heads(f"card/{card.id}"):
+                raise LookupError(f"{card.id} is shown and not known")
             board.events_of(f"card/{card.id}")
         ids.next_number(board)
 
