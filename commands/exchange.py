@@ -50,6 +50,7 @@ class Exchange:
             "restored": report.restored,
             "shrank": report.shrank,
             "documents": report.documents,
+            "aside": report.aside,
             "new_identity": report.new_identity or None,
             "conflicts": [conflict.json() for conflict in self.conflicts],
             "bad_lines": self.bad,

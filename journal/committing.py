@@ -49,6 +49,8 @@ class SyncReport:
         self.shrank: list[str] = []
         #: Texts put beside a document that was edited on two machines.
         self.documents: list[str] = []
+        #: Where files went that lay in the journal and are not of it, for another machine's of the same name.
+        self.aside: list[str] = []
         #: This machine's new replica id, where another one was found writing under the old.
         self.new_identity = ""
         #: Why the remote could not be reached, in git's words.
@@ -112,7 +114,23 @@ class Committing:
         if self.repository.ask("cat-file", "-e", f"{before}^{{tree}}").code != 0:
             return []
         found = self.repository.difference(before, head)
-        return [(one.path, one.before) for one in found if reconcile.sort_of(one.path) == reconcile.SEGMENT]
+        lost = [(one.path, one.before) for one in found if reconcile.sort_of(one.path) == reconcile.SEGMENT]
+        return lost + self._lost_on_the_way(before, head)
+
+    def _lost_on_the_way(self, before: str, head: str) -> list[tuple[str, str]]:
+        """The same for what was committed after that sync and is gone again: files that were removed, and, adopted right
+        here, lines of a merge in which somebody took one side for all."""
+        steps = {(one.path, one.before): None for one in self.repository.steps(before, head) if one.before}
+        held = [one for one in steps if reconcile.sort_of(one[0]) == reconcile.SEGMENT]
+        contents = self.repository.blobs(blob for _, blob in held)
+        gone = []
+        for path, blob in held:
+            now = segments.read(self.home.in_data(path))
+            if now is None:
+                gone.append((path, blob))
+            elif not reconcile.grew(contents[blob], now):
+                self.report.adopted += mending.adopt(self.home, reconcile.extra_lines(now, contents[blob]))
+        return gone
 
     def remember(self) -> None:
         """Note the commit that the next sync compares with."""

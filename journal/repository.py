@@ -207,14 +207,12 @@ class Repository(Git):
 
     def difference(self, before: str, after: str, *paths: str) -> list[Difference]:
         """The paths that differ between two commits or trees."""
-        words = os.fsdecode(
-            self.run("diff-tree", "-r", "-z", "--raw", "--no-renames", before, after, "--", *paths)
-        ).split("\0")
-        found = []
-        for head, path in zip(words[::2], words[1::2], strict=False):
-            before_mode, after_mode, old, new, _kind = head[1:].split(" ")
-            found.append(Difference(path, before_mode, old, after_mode, new))
-        return found
+        return _differences(self.run("diff-tree", "-r", "-z", "--raw", "--no-renames", before, after, "--", *paths))
+
+    def steps(self, before: str, after: str) -> list[Difference]:
+        """How every commit that came since differs from each of its parents, in the journal."""
+        words = ("log", "-m", "-z", "--raw", "--no-abbrev", "--no-renames", "--format=", f"{before}..{after}")
+        return _differences(self.run(*words, "--", "journal"))
 
     def lines_added(self, before: str, after: str) -> int:
         """How many lines the segments of `after` hold that those of `before` do not."""
@@ -265,6 +263,16 @@ class Repository(Git):
     def write_blob(self, content: bytes) -> str:
         """Store bytes and return their id."""
         return self.run("hash-object", "-w", "--stdin", given=content).decode().strip()
+
+
+def _differences(listing: bytes) -> list[Difference]:
+    """The entries of git's raw format, between NULs."""
+    words = [word for word in os.fsdecode(listing).split("\0") if word.strip("\n")]
+    found = []
+    for head, path in zip(words[::2], words[1::2], strict=True):
+        before_mode, after_mode, old, new, _kind = head.lstrip("\n:").split(" ")
+        found.append(Difference(path, before_mode, old, after_mode, new))
+    return found
 
 
 def default_branch(listing: str) -> str:

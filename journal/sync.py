@@ -11,7 +11,7 @@ from __future__ import annotations
 import os
 import time
 
-from mait_code.journal import finishing, mending, reconcile, remote, replica, segments
+from mait_code.journal import documents, finishing, mending, reconcile, remote, replica, segments
 from mait_code.journal.committing import TRIES, Committing, SyncReport, overtaken
 from mait_code.journal.errors import Busy, DiskRefused, GitFailed, Refused
 from mait_code.journal.git import failure
@@ -230,12 +230,25 @@ class _Sync(Committing):
             return True
         names = [line.strip() for line in answer.complaint.splitlines() if line.startswith("\t")]
         stuck = [name for name in names if reconcile.sort_of(name) == reconcile.OTHER or self._is_link(name)]
+        if stuck and all(map(self._put_aside, stuck)):
+            return False
         if stuck:
             words = f"{', '.join(stuck)}: another machine's version would replace yours"
             raise GitFailed(words, "commit yours with git, then sync again")
         if names or overtaken(answer.complaint):
             return False
         raise failure("git merge", answer)
+
+    def _put_aside(self, path: str) -> bool:
+        """Make way for another machine's file where ours is litter in the journal, as sync tools leave it: for such a file
+        nobody would know why his machines do not sync any more."""
+        content = segments.read(self.home.in_data(path)) if path.startswith("journal/") else None
+        if content is None:
+            return False
+        name = documents.beside(path, self.repository.write_blob(content))
+        os.replace(self.home.in_data(path), self.home.in_data(name))
+        self.report.aside.append(name)
+        return True
 
     def _is_link(self, path: str) -> bool:
         return os.path.islink(self.home.in_data(path))

@@ -466,6 +466,60 @@ def test_the_format_of_the_highest_generation_stands(a: Machine, b: Machine) -> 
     assert orjson.loads((b.data / "journal" / "format.json").read_bytes())["generation"] == 3
 
 
+def test_litter_of_another_sync_tool_is_no_reason_to_stop(a: Machine, b: Machine, far: Path) -> None:
+    """A person's `git add -A` took such a copy on one machine; the other has one of the same name, which no commit holds."""
+    a.capture("one")
+    a.sync()
+    b.sync()
+    litter = f"journal/{a.replica}/000001 2.jsonl"
+    a.sync()
+    (a.data / litter).write_bytes(b"of a\n")
+    by_hand(a.data)
+    (b.data / litter).write_bytes(b"of b\n")
+    b.capture("two")
+    report = b.sync()
+    assert (b.data / litter).read_bytes() == b"of a\n"
+    (aside,) = report.aside
+    assert aside.startswith(f"journal/{a.replica}/000001 2.conflict-")
+    assert (b.data / aside).read_bytes() == b"of b\n"
+    assert b.sync().aside == []
+    settle(a, b)
+
+
+def test_what_somebody_dropped_in_a_merge_comes_back(a: Machine, b: Machine) -> None:
+    """Neither side's bytes continue the other's, and a person ends the merge with what lies in the work tree. The lines
+    of the other side are then in the history alone: the machine that wrote them was put back to an earlier day."""
+    a.capture("one")
+    settle(a, b)
+    saved = a.folder.parent / "saved"
+    subprocess.run(["cp", "-a", str(a.folder), str(saved)], check=True)
+    lost = a.capture("lost")
+    a.sync()
+    subprocess.run(["rm", "-rf", str(a.folder)], check=True)
+    subprocess.run(["cp", "-a", str(saved), str(a.folder)], check=True)
+    since = a.capture("since")
+    a.git("add", "-A")
+    a.git("commit", "-q", "-m", "mine")
+    assert "CONFLICT" in a.git("pull", check=False)
+    by_hand(a.data)
+    a.sync()
+    settle(a, b)
+    assert {*lost, *since} < set(b.lines())
+
+
+def test_what_was_committed_and_removed_before_any_sync_comes_back(a: Machine, b: Machine) -> None:
+    settle(a, b)
+    (one,) = a.capture("one")
+    a.git("add", "-A")
+    a.git("commit", "-q", "-m", "by hand")
+    path = f"journal/{a.replica}/000001.jsonl"
+    a.git("rm", "-q", path)
+    a.git("commit", "-q", "-m", "tidied")
+    assert a.sync().restored == [path]
+    settle(a, b)
+    assert one in b.lines()
+
+
 def test_both_changed_the_ignore_file(a: Machine, b: Machine) -> None:
     settle(a, b)
     for machine, line in ((a, "*.swp\n"), (b, "*.bak\n")):

@@ -107,6 +107,10 @@ def _repairs(out: Output, done: Exchange) -> None:
         out.warn(f"another machine wrote under this one's id; this one is {report.new_identity} now")
     for path in report.shrank:
         out.warn(f"the remote had cut {path}; yours was kept and sent again")
+    for path in report.aside:
+        out.warn(
+            f"a file that is not of the journal made way for another machine's of the same name; yours is {path} now"
+        )
     for path in report.documents:
         out.warn(f"a document was edited on two machines; the older text is in {path}")
 

@@ -11,7 +11,6 @@ from typing import TYPE_CHECKING
 
 from convergence.model import read
 from convergence.world import CLOSED_AT, World
-from mait_code.journal import segments
 from mait_code.journal.repository import Repository
 from mait_code.journal.sync import repair, sync
 
@@ -103,17 +102,12 @@ class GitWorld(World):
             git(data, "pull", "-q", "--no-edit", "--no-rebase", "origin", "main")
 
     def _remove(self, machine: Machine) -> None:
-        """Two segments are removed, and the removal is committed and pushed. What no sync had seen is then only in the
-        history (and in this machine's stores, for `doctor`); everything else has to come back by itself."""
+        """Two segments are removed, and the removal is committed and pushed. They have to come back by themselves."""
         self.mend(machine)
-        data, before = machine.home.data, machine.ids_on_disk()
+        data = machine.home.data
         git(data, "rm", "-q", "--ignore-unmatch", *[f"journal/{path}" for path in list(machine.files())[:2]])
         git(data, "commit", "-q", "-m", "tidied")
         git(data, "push", "-q", "origin", "HEAD:main")
-        kept = segments.read(machine.home.in_state("kept")) or b""
-        safe = self.ids_anywhere() | committed(data, kept.decode().strip() or "HEAD")
-        for id_ in before - safe:
-            self.acknowledged.pop(id_, None)
 
     def empty_remote(self) -> None:
         """Somebody removes the repository and makes an empty one of the same name. What only it held is lost with it."""

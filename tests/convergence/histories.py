@@ -41,8 +41,7 @@ AT_ONCE = [
 ]
 #: What somebody does with git in the data directory.
 HAND = st.sampled_from(("pull", "push", "commit", "commit and pull", "remove"))
-#: Not the copies that sync tools leave: where `git add -A` took two of one name, only their owner can settle that.
-GIT_ACCIDENTS = (*(name for name in ACCIDENTS if name != "stray_copies"), "cloned", "emptied")
+GIT_ACCIDENTS = (*ACCIDENTS, "cloned", "emptied")
 SETTLING = st.sampled_from(("pick", "pick", "undo"))
 
 #: Steps of one history: long enough for a conflict, a loss and a repair, short enough to be played by the thousand.
