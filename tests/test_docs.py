@@ -54,6 +54,13 @@ def test_links_lead_somewhere(page: Path) -> None:
             assert anchor in anchors(linked), target
 
 
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
+def test_a_page_says_something(page: Path) -> None:
+    text = page.read_text(encoding="utf-8")
+    assert text.startswith("# ")
+    assert len(text) > 300
+
+
 def test_readme_commands_exist() -> None:
     text = (ROOT / "README.md").read_text(encoding="utf-8")
     usage = subprocess.run([ROOT / "dev", "help"], capture_output=True, text=True, check=True).stdout
