@@ -140,7 +140,7 @@ def pick(ws: Workspace, conflict: Conflict, number: int) -> Event:
     store = conflict.store
     with ws.journal.writing(store) as writer:
         state = store.state(conflict.entity)
-        if state is None or conflict.register not in store.projection.conflicts(state):
+        if state is None or conflict.register not in store.part(conflict.entity).conflicts(state):
             raise NotFound(
                 f"{conflict.field} of {conflict.short} is not in conflict any more", "somebody picked already"
             )
@@ -149,7 +149,7 @@ def pick(ws: Workspace, conflict: Conflict, number: int) -> Event:
                 f"{conflict.field} of {conflict.short} was changed again meanwhile",
                 f"look again: mait-code conflicts show {conflict.short}",
             )
-        kind, data = store.projection.inverse(conflict.register, side.value, state)
+        kind, data = store.part(conflict.entity).inverse(conflict.register, side.value, state)
         writer.verbatim = True
         event = writer.append(kind, conflict.entity, **data)
     ws.refreshed(store.name.partition(".")[0])

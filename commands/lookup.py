@@ -46,7 +46,7 @@ def short(store: Store, entity: str, state: State | None = None) -> str:
     """The short id of an entity (`type/id`)."""
     if state is None:
         state = store.state(entity)
-    number = None if state is None else store.projection.number(state)
+    number = None if state is None else store.part(entity).number(state)
     return ids.short_of(store, entity.partition("/")[2], number)
 
 

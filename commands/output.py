@@ -238,6 +238,11 @@ class Progress:
             of = f"/{self._total}" if self._total else ""
             self._draw(f"{self._label} {self.done}{of}")
 
+    def at(self, done: int, total: int) -> None:
+        """Say how many are done, of how many."""
+        self._total = total
+        self.step(done - self.done)
+
     def _draw(self, text: str) -> None:
         sys.stderr.write(f"\r\x1b[K{text}")
         sys.stderr.flush()

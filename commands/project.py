@@ -13,7 +13,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-__all__ = ["NAME_LENGTH", "here", "matching", "short_names"]
+__all__ = ["NAME_LENGTH", "branch", "here", "matching", "short_names"]
 
 NAME_LENGTH = 200
 #: Directories of a repository's path that name no owner: how some hosts spell their URLs.
@@ -64,6 +64,38 @@ def _named(name: str) -> str | None:
     """A name fit for an event: UTF-8, at most 200 characters (the end tells projects apart), or None when empty."""
     readable = os.fsencode(name).decode("utf-8", "replace")
     return readable[-NAME_LENGTH:].strip() or None
+
+
+def branch(directory: str | None = None) -> str | None:
+    """The branch that is checked out where `directory` is (a work tree has its own), or None."""
+    try:
+        place = os.path.realpath(directory if directory is not None else os.getcwd())
+    except OSError:
+        return None
+    while True:
+        entry = os.path.join(place, ".git")
+        try:
+            git = _follow(entry) if os.path.isfile(entry) else entry
+            if git and os.path.isdir(git) and _is_git_directory(git):
+                return _branch_in(_line(os.path.join(git, "HEAD")), place)
+        except OSError:
+            return None
+        parent = os.path.dirname(place)
+        if parent == place:
+            return None
+        place = parent
+
+
+def _branch_in(head: str, place: str) -> str | None:
+    if not head.startswith("ref:"):
+        return None  # a commit is checked out
+    named = head[len("ref:") :].strip()
+    if named == "refs/heads/.invalid":
+        # Kept in a reftable, which only git reads.
+        from mait_code.commands.project_remote import ask_git
+
+        named = ask_git(place, "symbolic-ref", "--quiet", "HEAD").strip()
+    return named.removeprefix("refs/heads/")[-NAME_LENGTH:] or None
 
 
 # -- the repository ---------------------------------------------------------------------------------------------------

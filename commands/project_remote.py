@@ -13,7 +13,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-__all__ = ["origin", "values"]
+__all__ = ["ask_git", "origin", "values"]
 
 _SECTION = re.compile(r'\s*\[\s*([-.A-Za-z0-9]+)(?:\s+"((?:[^"\\]|\\.)*)")?\s*\]')
 _KEY = re.compile(r"\s*([A-Za-z][-A-Za-z0-9]*)[ \t]*(=)?[ \t]*")
@@ -106,25 +106,24 @@ def _value(rest: str, lines: Iterator[str]) -> str:
 
 def _ask_git(common: str) -> list[str]:
     """The same from git, which follows includes; nothing where there is no git or it takes too long."""
+    words = ("--git-dir", common, "config", "--local", "--includes", "--null", "--get-all", "remote.origin.url")
+    found: list[str] = []
+    for value in ask_git("", *words).split("\0")[:-1]:
+        found = [*found, value] if value else []
+    return found
+
+
+def ask_git(place: str, *words: str) -> str:
+    """What git answers in a directory; nothing where there is no git, it fails, or takes longer than `git-timeout`."""
     import subprocess
 
     from mait_code.journal import settings
 
     environment = {name: value for name, value in os.environ.items() if not name.startswith("GIT_")}
-    command = [
-        "git",
-        "--git-dir",
-        common,
-        "config",
-        "--local",
-        "--includes",
-        "--null",
-        "--get-all",
-        "remote.origin.url",
-    ]
     try:
         answer = subprocess.run(
-            command,
+            ["git", *words],
+            cwd=place or None,
             env=environment,
             stdin=subprocess.DEVNULL,
             capture_output=True,
@@ -132,8 +131,5 @@ def _ask_git(common: str) -> list[str]:
             check=False,
         )
     except (OSError, subprocess.TimeoutExpired):
-        return []
-    found: list[str] = []
-    for value in os.fsdecode(answer.stdout).split("\0")[:-1]:
-        found = [*found, value] if value else []
-    return found
+        return ""
+    return os.fsdecode(answer.stdout)

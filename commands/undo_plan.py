@@ -28,6 +28,17 @@ if TYPE_CHECKING:
 _DEEPEST = 200
 
 
+def _created(event: Event) -> bool:
+    """Whether an event made its entity: things known by their name are mentioned again and again."""
+    return event.declared.creates and not event.sees
+
+
+def _add(data: dict[str, Any], more: dict[str, Any]) -> None:
+    """Put the fields of one inverse into those of another of the same kind; lists (of tags) grow."""
+    for key, value in more.items():
+        data[key] = data[key] + value if type(value) is list and key in data else value
+
+
 class Plan:
     """Collects the inverses of an action's events, given in reverse. Made and used under the append lock.
 
@@ -38,7 +49,7 @@ class Plan:
         self.ws = ws
         self.action = action
         self.ids = {event.id for event in action}
-        self.created = {event.entity for event in action if event.declared.creates}
+        self.created = {event.entity for event in action if _created(event)}
         self.inverses: list[tuple[str, str, dict[str, Any], Sees]] = []
         self._done: set[tuple[str, str]] = set()
         self._events: dict[str, list[Event]] = {}
@@ -49,7 +60,7 @@ class Plan:
         state = store.state(event.entity)
         if state is None:
             raise Refused(f"{event.entity} is not here any more", "mait-code doctor shows what is missing")
-        if event.declared.creates:
+        if _created(event):
             self._delete(store, event, state)
         elif event.entity not in self.created:  # what was created goes as a whole
             self._write_back(store, event, state)
@@ -69,7 +80,7 @@ class Plan:
         undeleted = [head[0] for head in state["r"].get("deleted", ())]
         if undeleted:
             sees["deleted"] = undeleted
-        kind, data = store.projection.inverse("deleted", True, state)
+        kind, data = store.part(event.entity).inverse("deleted", True, state)
         self.inverses.append((kind, event.entity, data, sees))
 
     # -- registers that were written ----------------------------------------------------------------------------------
@@ -77,11 +88,13 @@ class Plan:
     def _write_back(self, store: Store, event: Event, state: State) -> None:
         """Give each register that an event wrote the value it had before the action, all fields in one event."""
         merged: dict[str, tuple[dict[str, Any], Sees]] = {}
-        for name, _value in event.declared.writes(event.id, event.data):
+        for name, value in event.declared.writes(event.id, event.data):
             if (event.entity, name) in self._done:
                 continue
             before = self._before(store, event, name)
-            kind, data = store.projection.inverse(name, before, state)
+            if event.declared.creates and before == value:
+                continue  # a thing known by its name was only mentioned once more
+            kind, data = store.part(event.entity).inverse(name, before, state)
             sees: Sees = {}
             for written, _new in KINDS[kind].writes("", data):
                 self._done.add((event.entity, written))
@@ -89,7 +102,7 @@ class Plan:
             if name == "deleted" and before:
                 sees["*"] = self._known_to_deletion(store, event, state)
             if kind.endswith(".edited") and kind in merged:
-                merged[kind][0].update(data)
+                _add(merged[kind][0], data)
                 merged[kind][1].update(sees)
                 continue
             merged[kind] = (data, sees)

@@ -156,6 +156,57 @@ REGISTRY: Final[tuple[Setting, ...]] = (
     Setting("log-backup-count", "int", 14, "How long rotated logs are kept.", low=1, high=3650, unit="days"),
     Setting("git-timeout", "int", 5, "How long a local git command may take.", low=1, high=3600, unit="seconds"),
     Setting("sync-timeout", "int", 30, "How long a fetch or a push may take.", low=1, high=3600, unit="seconds"),
+    Setting("embedding-provider", "choice", "local", "Who turns texts into vectors.", choices=("local", "bedrock")),
+    Setting("embedding-model", "text", "", "A model that fastembed knows; empty is the packaged one."),
+    Setting("embedding-download", "bool", False, "Whether reindex may download a model that is not on this machine."),
+    Setting("bedrock-model-id", "text", "amazon.titan-embed-text-v2:0", "The embedding model at Amazon Bedrock."),
+    Setting("bedrock-region", "text", "", "Where it runs; empty is what AWS's own configuration says."),
+    Setting("ranking", "choice", "best", "How search orders what it finds.", choices=("best", "classic")),
+    Setting("score-weight-recency", "float", 0.3, "Classic ranking: weight of how recent a memory is.", low=0, high=1),
+    Setting("score-weight-importance", "float", 0.3, "Classic ranking: weight of its importance.", low=0, high=1),
+    Setting("score-weight-relevance", "float", 0.4, "Classic ranking: weight of how well it fits.", low=0, high=1),
+    Setting(
+        "half-life-episodic",
+        "float",
+        3,
+        "After how long an event is half forgotten.",
+        low=0.01,
+        high=36500,
+        unit="days",
+    ),
+    Setting(
+        "half-life-semantic", "float", 90, "After how long a fact is half forgotten.", low=0.01, high=36500, unit="days"
+    ),
+    Setting(
+        "half-life-procedural",
+        "float",
+        180,
+        "After how long a procedure is half forgotten.",
+        low=0.01,
+        high=36500,
+        unit="days",
+    ),
+    Setting(
+        "scope-boost-global", "float", 0.7, "Classic ranking: factor of what belongs to no project.", low=0, high=1
+    ),
+    Setting(
+        "scope-boost-cross-project", "float", 0.3, "Classic ranking: factor of other projects' memories.", low=0, high=1
+    ),
+    Setting("review-threshold", "float", 0.5, "A memory recalled less than this is due for review.", low=0, high=1),
+    Setting(
+        "review-min-importance", "int", 5, "Memories less important than this are never due for review.", low=1, high=10
+    ),
+    Setting("reflection-model", "text", "haiku", "The model that reflects on memories."),
+    Setting("reflection-batch-size", "int", 50, "Memories in one reflection.", low=1, high=1000),
+    Setting(
+        "reflection-novelty-gate",
+        "int",
+        3,
+        "With fewer new memories than this there is no reflection.",
+        low=0,
+        high=1000,
+    ),
+    Setting("llm-timeout", "int", 90, "How long a model may take to answer.", low=1, high=3600, unit="seconds"),
 )
 
 _BY_KEY: Final = {one.key: one for one in REGISTRY}

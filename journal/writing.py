@@ -38,7 +38,7 @@ if TYPE_CHECKING:
         """What a writer needs of a store: to catch up, and the heads of an entity's registers."""
 
         @property
-        def family(self) -> str: ...
+        def types(self) -> tuple[str, ...]: ...
         def catch_up(self, *, wait: bool = True) -> object: ...
         def heads(self, entity: str) -> dict[str, list[str]]: ...
         def largest_seen(self) -> str: ...
@@ -57,7 +57,7 @@ class Writer:
     def __init__(self, journal: Journal, stores: Sequence[SeesHeads], wait: float, spools: bool, durable: bool) -> None:
         self.journal = journal
         self.home: Home = journal.home
-        self.stores = {store.family: store for store in stores}
+        self.stores = {type_: store for store in stores for type_ in store.types}
         self.events: list[Event] = []
         self.undoes = ""
         self.spooled = ""

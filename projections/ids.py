@@ -30,11 +30,12 @@ _NUMBERED = re.compile(r"#?(\d{1,15})([a-z]{2})?", re.ASCII)
 _PREFIX = re.compile(r"[0-9a-z]{1,12}", re.ASCII)
 
 
-def short_of(store: Store, id_: str, number: int | None = None) -> str:
+def short_of(store: Store, id_: str, number: int | None = None, type_: str = "") -> str:
     """The short form of an entity's 12 characters."""
     if number is not None:
         return f"{number}{id_[:2]}"
-    entity = f"{store.family}/{id_}"
+    type_ = type_ or store.family
+    entity = f"{type_}/{id_}"
     longest = SHORTEST
     neighbours = (
         "SELECT max(entity) FROM entities WHERE entity < ?",
@@ -43,8 +44,24 @@ def short_of(store: Store, id_: str, number: int | None = None) -> str:
     for query in neighbours:
         other = store.value(query, (entity,))
         if isinstance(other, str):
-            longest = max(longest, len(_common(entity, other)) - len(store.family))
+            longest = max(longest, len(_common(entity, other)) - len(type_))
     return id_[: min(longest, ENTITY_LENGTH)]
+
+
+class Shorts:
+    """The short forms of things of several types in one store, each asked for once."""
+
+    def __init__(self, store: Store) -> None:
+        self._store = store
+        self._known: dict[str, str] = {}
+
+    def of(self, entity: str) -> str:
+        """The short form of an entity (`type/id`)."""
+        found = self._known.get(entity)
+        if found is None:
+            type_, _, id_ = entity.partition("/")
+            found = self._known[entity] = short_of(self._store, id_, type_=type_)
+        return found
 
 
 def shorts(store: Store) -> dict[str, str]:

@@ -163,10 +163,18 @@ class Index:
             grouped.setdefault(event.entity, []).append(event)
         rows = _Rows(self.db, self.projection)
         results = self._fold_all(grouped)
+        self.changing(results)
         rows.clear(results)
         rows.write(results)
+        self.changed(results)
         self._refold.clear()
         self._dropped.clear()
+
+    def changing(self, entities: Iterable[str]) -> None:
+        """Told of entities whose rows are about to be replaced."""
+
+    def changed(self, entities: Iterable[str]) -> None:
+        """Told of entities whose rows have been replaced."""
 
     def _complete(self, bulk: Bulk) -> None:
         """Write what a filled store holds: the indexes of its events, their states and rows, then all other indexes."""
@@ -286,26 +294,26 @@ class _Rows:
 
     def write(self, results: dict[str, State | None]) -> None:
         """Add the rows of entities that have none; None stands for an entity nothing is known of any more."""
-        projection = self.projection
+        part_of = self.projection.part
         states: list[Row] = []
         conflicts: list[Row] = []
-        readable: dict[str, list[Row]] = {table: [] for table in projection.tables}
+        readable: dict[str, list[Row]] = {table: [] for table in self.projection.tables}
         for entity, state in results.items():
             if state is None:
                 continue
             type_, _, id_ = entity.partition("/")
             gone = register.is_deleted(state)
-            states.append(
-                (entity, projection.number(state), int(gone), orjson.dumps(state, option=orjson.OPT_SORT_KEYS))
-            )
-            if type_ != projection.entity or not (state["c"] or projection.known_by_name):
+            part = part_of(type_)
+            number = part.number(state) if part is not None else None
+            states.append((entity, number, int(gone), orjson.dumps(state, option=orjson.OPT_SORT_KEYS)))
+            if part is None or not (state["c"] or part.known_by_name):
                 continue
-            conflicts.extend((id_, name) for name in projection.conflicts(state))
+            conflicts.extend((id_, name, type_) for name in part.conflicts(state))
             if not gone:
-                for table, row in projection.rows(id_, state):
+                for table, row in part.rows(id_, state):
                     readable[table].append(row)
         self.db.executemany("INSERT INTO entities VALUES (?, ?, ?, ?)", states)
-        self.db.executemany("INSERT INTO conflicts VALUES (?, ?)", conflicts)
+        self.db.executemany("INSERT INTO conflicts VALUES (?, ?, ?)", conflicts)
         for table, rows in readable.items():
             if rows:
                 marks = ", ".join("?" * len(rows[0]))

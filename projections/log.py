@@ -105,7 +105,7 @@ class Log(Store):
 
     def __init__(self, home: Home) -> None:
         super().__init__(home, Replicas(), "journal.db")
-        self.prefix = b""
+        self.prefixes = (b"",)
 
     extra_tables = (
         (

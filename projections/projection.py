@@ -33,6 +33,20 @@ class Projection:
     #: Registers (by the beginning of their name) whose rule names a winner, so that no conflict is listed.
     settled: tuple[str, ...] = ()
 
+    @property
+    def families(self) -> tuple[str, ...]:
+        """First parts of all kinds that go into the store."""
+        return (self.family,)
+
+    @property
+    def types(self) -> tuple[str, ...]:
+        """Types of all entities that have readable rows."""
+        return (self.entity,)
+
+    def part(self, type_: str) -> Projection | None:
+        """The projection of entities of a type; None where this program knows none."""
+        return self if type_ == self.entity else None
+
     def fold(self, state: State | None, event: Event) -> State:
         """The state after one more event, which is later than all the state has seen."""
         return self.fold_all(state, [event])
@@ -68,4 +82,33 @@ class Projection:
         raise NotImplementedError
 
 
-__all__ = ["Future", "Projection"]
+class Several(Projection):
+    """Families that share a store. `main` is the one that ids without a type are of."""
+
+    def __init__(self, main: Projection, *others: Projection) -> None:
+        self.parts = {one.entity: one for one in (main, *others)}
+        self.main = main
+        self.family, self.entity = main.family, main.entity
+        self.tables = {  # type: ignore[misc]  # the tables of all
+            name: columns for one in self.parts.values() for name, columns in one.tables.items()
+        }
+        self.indexes = tuple(index for one in self.parts.values() for index in one.indexes)
+
+    @property
+    def families(self) -> tuple[str, ...]:
+        return tuple(dict.fromkeys(one.family for one in self.parts.values()))
+
+    @property
+    def types(self) -> tuple[str, ...]:
+        return tuple(self.parts)
+
+    def part(self, type_: str) -> Projection | None:
+        return self.parts.get(type_)
+
+    def fold_all(self, state: State | None, events: Sequence[Event]) -> State:
+        # What is newer than this program may be about a type it does not know: it is kept in the state all the same.
+        part = self.parts.get(events[0].entity.partition("/")[0], self.main)
+        return part.fold_all(state, events)
+
+
+__all__ = ["Future", "Projection", "Several"]

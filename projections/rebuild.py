@@ -75,10 +75,15 @@ def _take(change: Change, pairs: list[tuple[Store, Index]]) -> str:
     """Give each line to the stores it belongs in, parsed once. Returns the largest time in the segment."""
     from mait_code.journal.quick import parse
 
-    everything = any(not store.prefix for store, _index in pairs)
+    everything = any(store.takes_all for store, _index in pairs)
     lines: list[Line] = []
     bad: list[BadLine] = []
-    families: dict[str, list[Line]] = {store.projection.family: [] for store, _index in pairs}
+    parts: list[list[Line]] = [[] for _ in pairs]
+    families = {
+        family: part
+        for (store, _index), part in zip(pairs, parts, strict=True)
+        for family in (() if store.takes_all else store.projection.families)
+    }
     of_kind = {name: families[kind] for name in KINDS if (kind := name.partition(".")[0]) in families}
     for number, (offset, line) in enumerate(change.lines(), change.first_line):
         if not everything and not any(store.wants(line) for store, _index in pairs):
@@ -93,8 +98,8 @@ def _take(change: Change, pairs: list[tuple[Store, Index]]) -> str:
         family = of_kind[kind] if kind in of_kind else families.get(kind.partition(".")[0])
         if family is not None:
             family.append(taken)
-    for store, index in pairs:
+    for (store, index), part in zip(pairs, parts, strict=True):
         index.open(change)
-        index.take(families[store.projection.family] if store.prefix else lines, bad)
+        index.take(lines if store.takes_all else part, bad)
         index.keep(change.cursor)
     return max([line[3].at for line in lines], default="") if everything else change.last_at()

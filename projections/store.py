@@ -178,7 +178,7 @@ class Store(StoreFile):
         count = 0
         for change in reading.plan(self.home, mark, self._cursors).changes:
             if change.load(lambda: True):
-                count += sum(1 for _, line in change.lines() if line.startswith(self.prefix))
+                count += sum(1 for _, line in change.lines() if line.startswith(self.prefixes))
         return count
 
     def index(self) -> Index:
@@ -187,11 +187,11 @@ class Store(StoreFile):
 
     def wants(self, line: bytes) -> bool:
         """Whether a line has to be parsed: it begins like one of this family, or not like a line of ours at all."""
-        return line.startswith(self.prefix) or not line.startswith(b'{"kind":"')
+        return line.startswith(self.prefixes) or not line.startswith(b'{"kind":"')
 
     def owns(self, event: Event) -> bool:
         """Whether what was parsed belongs in this store."""
-        return event.kind.startswith(self.projection.family + ".")
+        return event.kind.partition(".")[0] in self.projection.families
 
     def _fold(self, db: apsw.Connection, plan: Plan) -> int:
         with without_collector():

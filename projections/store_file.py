@@ -31,7 +31,7 @@ if TYPE_CHECKING:
     T = TypeVar("T")
 
 #: Grows with every change of the tables below or of how states are folded.
-SCHEMA = 2
+SCHEMA = 3
 
 
 class StoreFile:
@@ -46,9 +46,12 @@ class StoreFile:
         self.home = home
         self.projection = projection
         self.family = projection.entity
+        #: The types of all entities that are folded here.
+        self.types = projection.types
         self.path = home.in_state(file)
         self.name = file
-        self.prefix = f'{{"kind":"{projection.family}.'.encode()
+        #: How the lines begin that belong here.
+        self.prefixes = tuple(f'{{"kind":"{family}.'.encode() for family in projection.families)
         self.in_memory = False
         self.behind = 0
         #: Told (done, total) of segments while the store is made from the whole journal.
@@ -58,6 +61,11 @@ class StoreFile:
         self._inode = 0
         #: Events that are in no file, saved from a store that is made again.
         self._saved: list[tuple[Any, ...]] = []
+
+    @property
+    def takes_all(self) -> bool:
+        """Whether lines of every family belong here."""
+        return self.prefixes == (b"",)
 
     # -- opening ------------------------------------------------------------------------------------------------------
 
@@ -156,7 +164,7 @@ class StoreFile:
             "CREATE TABLE entities (entity TEXT PRIMARY KEY, number INTEGER, deleted INTEGER NOT NULL, state BLOB NOT NULL)"
             " WITHOUT ROWID"
         )
-        db.execute("CREATE TABLE conflicts (id TEXT NOT NULL, register TEXT NOT NULL)")
+        db.execute("CREATE TABLE conflicts (id TEXT NOT NULL, register TEXT NOT NULL, type TEXT NOT NULL)")
         for table, columns in self.projection.tables.items():
             db.execute(f"CREATE TABLE {table} ({columns})")
         for statement in self.extra_tables:
@@ -265,8 +273,12 @@ class StoreFile:
 
     def conflicted(self) -> list[tuple[str, str]]:
         """(entity, register) of every conflict."""
-        found = self.query("SELECT id, register FROM conflicts ORDER BY id, register")
-        return [(f"{self.family}/{entity}", name) for entity, name in found]
+        found = self.query("SELECT type, id, register FROM conflicts ORDER BY id, register")
+        return [(f"{type_}/{entity}", name) for type_, entity, name in found]
+
+    def part(self, entity: str) -> Projection:
+        """The projection of an entity (`type/id`)."""
+        return self.projection.part(entity.partition("/")[0]) or self.projection
 
     def conflicts_of(self, id_: str) -> list[str]:
         """The registers of one entity (its 12 characters) that are in conflict."""

@@ -10,9 +10,13 @@ if TYPE_CHECKING:
     from mait_code.projections.log import Log
 
 #: Store names as `rebuild` and `digest` know them, in the order they are printed.
-NAMES = ("board", "inbox", "reminders", "journal")
+NAMES = ("board", "inbox", "reminders", "memory", "projects", "journal")
 #: Which store holds which type of entity.
 HOLDS = {"card": "board", "inbox": "inbox", "reminder": "reminders", "replica": "journal"}
+HOLDS |= dict.fromkeys(
+    ("memory", "entity", "session", "summary", "prompt", "turn", "observation", "document", "reflection"), "memory"
+)
+HOLDS["project"] = "projects"
 
 
 def board(home: Home) -> Store:
@@ -36,6 +40,20 @@ def reminders(home: Home) -> Store:
     return Store(home, Reminders(), "reminders.db")
 
 
+def memory(home: Home) -> Store:
+    """memory.db: memories and everything that is found like them."""
+    from mait_code.projections.memory_store import MemoryStore
+
+    return MemoryStore(home)
+
+
+def projects(home: Home) -> Store:
+    """projects.db: the other names of projects."""
+    from mait_code.projections.projects import Projects
+
+    return Store(home, Projects(), "projects.db")
+
+
 def journal(home: Home) -> Log:
     """journal.db: every event's place, bad lines, and the replicas."""
     from mait_code.projections.log import Log
@@ -43,4 +61,11 @@ def journal(home: Home) -> Log:
     return Log(home)
 
 
-OPENERS = {"board": board, "inbox": inbox, "reminders": reminders, "journal": journal}
+OPENERS = {
+    "board": board,
+    "inbox": inbox,
+    "reminders": reminders,
+    "memory": memory,
+    "projects": projects,
+    "journal": journal,
+}

@@ -11,7 +11,7 @@ from mait_code.commands.cli.frame import Group, argument, command, pass_output
 if TYPE_CHECKING:
     from mait_code.commands.output import Output
 
-PROGRAMS = ("mait-code", "mait", "mc-tool-board", "mc-tool-inbox", "mc-tool-reminders")
+PROGRAMS = ("mait-code", "mait", "mc-tool-board", "mc-tool-inbox", "mc-tool-reminders", "mc-tool-memory")
 
 
 @command("version")

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import sys
 
-__all__ = ["board", "inbox", "main", "reminders"]
+__all__ = ["board", "inbox", "main", "memory", "reminders"]
 
 
 def main() -> int:
@@ -26,6 +26,11 @@ def inbox() -> int:
 def reminders() -> int:
     """`mc-tool-reminders`: the same commands as `mait-code reminders`."""
     return _enter("mc-tool-reminders", "reminders")
+
+
+def memory() -> int:
+    """`mc-tool-memory`: the same commands as `mait-code memory`."""
+    return _enter("mc-tool-memory", "memory")
 
 
 def _enter(program: str, name: str) -> int:

@@ -76,6 +76,14 @@ REMINDERS = Table(
     summary="reminders:overview",
 )
 
+MEMORY = Table(
+    "What is remembered, and finding it again",
+    {
+        "search": ("memory:search", "Find memories, and observations, summaries, prompts and turns, best first"),
+        "store": ("memory:store", "Store a memory"),
+    },
+)
+
 SETTINGS = Table(
     "Settings: what they are, where each comes from",
     {
@@ -103,6 +111,7 @@ ROOT = Table(
         "board": BOARD,
         "inbox": INBOX,
         "reminders": REMINDERS,
+        "memory": MEMORY,
         "init": ("sync:init", "Make the data directory a git repository, with a remote if you name one"),
         "sync": ("sync:sync", "Exchange events with the other machines"),
         "conflicts": CONFLICTS,

@@ -7,14 +7,25 @@ turns data of version n into data of version n + 1 (dict to dict, pure).
 
 from __future__ import annotations
 
-from mait_code.journal.kinds import cards, inbox, reminders, replicas
+from mait_code.journal.kinds import (
+    cards,
+    documents,
+    graph,
+    inbox,
+    memories,
+    projects,
+    reflections,
+    reminders,
+    replicas,
+    sessions,
+)
 from mait_code.journal.kinds.declare import Kind
 
 #: Names that later parts of the format will use. Nothing may be declared under them with another meaning.
 RESERVED = ("journal.redacted",)
 
 KINDS: dict[str, Kind] = {}
-for _module in (cards, inbox, reminders, replicas):
+for _module in (cards, inbox, reminders, memories, graph, sessions, documents, reflections, projects, replicas):
     for _kind in _module.KINDS:
         KINDS[_kind.name] = _kind
 

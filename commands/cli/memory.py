@@ -1,0 +1,185 @@
+"""Memories from the command line: storing and finding."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from mait_code.commands.cli.board_closing import local_time
+from mait_code.commands.cli.frame import argument, command, option, pass_workspace
+
+if TYPE_CHECKING:
+    from mait_code.commands.output import Output
+    from mait_code.commands.workspace import Workspace
+    from mait_code.projections.memory_queries import Memory
+
+SCOPE = click.Choice(["global", "project", "branch", "all"])
+
+
+def for_place(function: Any) -> Any:
+    """The options that say where a memory belongs, or from where it is seen."""
+    function = option("--branch", metavar="NAME", help="The branch (this directory's by default).")(function)
+    function = option("--project", metavar="NAME", help="The project (this directory's by default).")(function)
+    return option("--scope", type=SCOPE, help="global, project, branch, or all.")(function)
+
+
+@command("store")
+@argument("content", nargs=-1)
+@option("--type", "type_", metavar="TYPE", default="fact", show_default=True, help="What sort of memory it is.")
+@option("--importance", type=click.IntRange(1, 10), help="From 1 to 10; 5 where it is not said.")
+@option("--tag", "tags", metavar="TAG", multiple=True, help="A tag; repeatable.")
+@option("--stdin", "from_stdin", is_flag=True, help="Read JSON lines, one memory each, and store them in one action.")
+@for_place
+@pass_workspace
+def store(
+    ws: Workspace,
+    out: Output,
+    content: tuple[str, ...],
+    type_: str,
+    importance: int | None,
+    tags: tuple[str, ...],
+    from_stdin: bool,
+    scope: str | None,
+    project: str | None,
+    branch: str | None,
+) -> None:
+    """Store a memory.
+
+    A single dash as the text reads stdin. With --stdin each line is an object: content, and if you like type, importance,
+    scope, project, branch, session, at, ref, tags.
+    """
+    from mait_code.commands import memory, memory_lines
+    from mait_code.commands.cli.board_options import words_or_stdin
+    from mait_code.commands.memory_scope import here
+
+    place = here(memory.scope_named(scope) if scope else "", project, branch)
+    if from_stdin:
+        memory_lines.refuse_words(content)
+        new, again = memory_lines.store(ws, memory_lines.from_stdin(), type_, importance, place, tags, out.note)
+        out.data({"stored": new, "seen": again}) if out.json else out.line(f"Stored {new}, {again} were known already.")
+        return
+    made, notes = memory.draft(words_or_stdin(content), type_, importance, place, tags=list(tags))
+    stored = memory.store(ws, made)
+    for note in notes:
+        out.note(note)
+    if out.json:
+        close = [
+            {"id": one.id, "short": one.short, "similarity": round(ratio, 4), "content": one.content}
+            for one, ratio in stored.close
+        ]
+        out.data({**stored.memory.json(), "deduplicated": stored.joined, "similar": close})
+        return
+    did = "Known already" if stored.joined else "Stored"
+    out.line(f"{did} ", out.style(stored.memory.short, "bold"), ": ", stored.memory.first_line)
+    if stored.close:
+        out.warn("this may contradict what is known:")
+        for one, ratio in stored.close:
+            out.note(f"  {one.short}  {round(ratio * 100)} %  {one.first_line}")
+        out.note(f"if it does: mait-code memory supersede {stored.close[0][0].short} TEXT")
+
+
+@command("search")
+@argument("query", nargs=-1)
+@option("--limit", "-n", type=click.IntRange(1, 1000), default=10, show_default=True, help="How many at most.")
+@option(
+    "--mode",
+    type=click.Choice(["hybrid", "fts", "vector"]),
+    default="hybrid",
+    show_default=True,
+    help="By words, by meaning, or both.",
+)
+@option("--rank", type=click.Choice(["best", "classic"]), help="How to order (the setting ranking by default).")
+@option(
+    "--kind", "kinds", metavar="KIND", multiple=True, help="memory, observation, summary, prompt or turn; repeatable."
+)
+@option("--type", "type_", metavar="TYPE", default="", help="Only this sort of memory or observation.")
+@option("--concept", metavar="NAME", default="", help="Only observations about this concept.")
+@option("--file", metavar="PATH", default="", help="Only what read or changed this file.")
+@option("--tag", metavar="TAG", default="", help="Only memories with this tag.")
+@option("--session", metavar="ID", default="", help="Only what comes from this session.")
+@option("--since", metavar="WHEN", help="Only what is not older: 24h, 7d, 1w, or a date.")
+@option("--until", metavar="WHEN", help="Only what is older.")
+@option("--stdin", "from_stdin", is_flag=True, help="Read one question a line, and answer each with one line of JSON.")
+@for_place
+@pass_workspace
+def search(
+    ws: Workspace,
+    out: Output,
+    query: tuple[str, ...],
+    limit: int,
+    mode: str,
+    rank: str | None,
+    kinds: tuple[str, ...],
+    type_: str,
+    concept: str,
+    file: str,
+    tag: str,
+    session: str,
+    since: str | None,
+    until: str | None,
+    from_stdin: bool,
+    scope: str | None,
+    project: str | None,
+    branch: str | None,
+) -> None:
+    """Find memories, and observations, summaries, prompts and turns, best first.
+
+    Any question will do: what shares its words or its meaning is found.
+    """
+    from mait_code.commands import memory_lines, memory_search, memory_times
+
+    asked = memory_search.Asked(
+        limit=limit, mode=mode, rank=rank or "", kinds=kinds, type_=type_, concept=concept, file=file, tag=tag,
+        session=session, since=memory_times.since(since), until=memory_times.since(until), scope=scope or "",
+        project=project, branch=branch,
+    )  # fmt: skip
+    memory_lines.refuse_words(query) if from_stdin else memory_lines.require_words(query)
+    meanings = memory_search.Meanings(ws)
+    try:
+        if from_stdin:
+            _answer(ws, out, asked, meanings)
+        else:
+            _show(ws, out, " ".join(query), asked, meanings)
+    finally:
+        meanings.close()
+
+
+def _answer(ws: Workspace, out: Output, asked: Any, meanings: Any) -> None:
+    from mait_code.commands import memory_lines, memory_search
+    from mait_code.projections import ids
+
+    questions = memory_lines.questions()
+    if asked.mode != "fts":
+        with out.progress("embedding") as progress:
+            meanings.fill(step=progress.at)
+    store = ws.reading("memory")
+    shorts = ids.Shorts(store)
+    for text, found in zip(questions, memory_search.search_all(ws, questions, asked, meanings), strict=True):
+        hits = [memory_search.hit(one, shorts.of(one.entity)) for one in found]
+        out.line(memory_search.dumps({"query": text, "hits": hits}))
+
+
+def _show(ws: Workspace, out: Output, text: str, asked: Any, meanings: Any) -> None:
+    from mait_code.commands import memory_search
+    from mait_code.projections import ids
+
+    (found,) = memory_search.search_all(ws, [text], asked, meanings)
+    shorts = ids.Shorts(ws.reading("memory"))
+    if out.json:
+        out.data({"query": text, "hits": [memory_search.hit(one, shorts.of(one.entity)) for one in found]})
+        return
+    if not found:
+        out.line(f"Nothing found for {text!r}.")
+    for one in found:
+        what = one.type if one.kind == "memory" else f"{one.kind}{f' ({one.type})' if one.type else ''}"
+        out.line(
+            out.style(f"{shorts.of(one.entity):<6}", "bold"),
+            out.style(f" {local_time(one.created_at)[:10]}  {what:<12} ", "dim"),
+            memory_search.snippet(one.title or one.text, 100),
+        )
+
+
+def shown(out: Output, memory: Memory) -> None:
+    """One memory on one line."""
+    out.line(out.style(memory.short, "bold"), f"  {memory.entry_type}  ", memory.first_line)

@@ -1,0 +1,119 @@
+"""Memories and questions by the line, on stdin."""
+
+from __future__ import annotations
+
+import sys
+
+import orjson
+
+from mait_code.commands import memory, memory_times
+from mait_code.journal.errors import BadInput
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator, Sequence
+    from typing import Any
+
+    from mait_code.commands.memory_scope import Place
+    from mait_code.commands.workspace import Workspace
+
+
+def refuse_words(words: Sequence[str]) -> None:
+    """Raise BadInput where words are given besides --stdin."""
+    if words:
+        raise BadInput("--stdin reads from stdin, and words were given besides", "leave one of them out")
+
+
+def require_words(words: Sequence[str]) -> None:
+    """Raise BadInput where there is nothing to look for."""
+    if not " ".join(words).strip():
+        raise BadInput("there is nothing to look for", "write the question after the command")
+
+
+def questions() -> list[str]:
+    """The questions on stdin, one a line."""
+    return [_text(line, number) for number, line in enumerate(_lines(), 1)]
+
+
+def from_stdin() -> Iterator[tuple[int, dict[str, Any]]]:
+    """(line number, object) of each line on stdin that is not blank. Raises BadInput naming the line."""
+    for number, line in enumerate(_lines(), 1):
+        if not line.strip():
+            continue
+        try:
+            raw = orjson.loads(line)
+        except orjson.JSONDecodeError as error:
+            raise BadInput(f"line {number} is not JSON: {error}", "nothing was stored") from error
+        if type(raw) is not dict:
+            raise BadInput(f"line {number} is no object", 'write {"content": "..."}; nothing was stored')
+        yield number, raw
+
+
+def _lines() -> list[bytes]:
+    content = sys.stdin.buffer.read().removeprefix(b"\xef\xbb\xbf")
+    lines = content.split(b"\n")
+    return [line.removesuffix(b"\r") for line in (lines[:-1] if lines[-1] == b"" else lines)]
+
+
+def _text(line: bytes, number: int) -> str:
+    try:
+        return line.decode()
+    except UnicodeDecodeError as error:
+        raise BadInput(f"line {number} is not UTF-8 (byte {error.start})", "convert it first") from error
+
+
+def store(
+    ws: Workspace,
+    lines: Iterator[tuple[int, dict[str, Any]]],
+    type_: str,
+    importance: int | None,
+    place: Place,
+    tags: Sequence[str],
+    tell: Callable[[str], None],
+) -> tuple[int, int]:
+    """Store them all in one action, or none. What a line does not say is as the options say."""
+    drafts = []
+    for number, raw in lines:
+        try:
+            made, notes = _draft(raw, type_, importance, place, tags)
+        except BadInput as error:
+            raise BadInput(f"line {number}: {error.message}", error.hint or "nothing was stored") from error
+        drafts.append(made)
+        for note in notes:
+            tell(f"line {number}: {note}")
+    return memory.store_all(ws, drafts)
+
+
+_TEXTS = ("type", "scope", "project", "branch", "session", "at", "ref")
+
+
+def _draft(
+    raw: dict[str, Any], type_: str, importance: int | None, place: Place, tags: Sequence[str]
+) -> tuple[memory.Draft, list[str]]:
+    content = raw.get("content")
+    if type(content) is not str:
+        raise BadInput("content is missing, or no text")
+    for name in _TEXTS:
+        if raw.get(name) is not None and type(raw[name]) is not str:
+            raise BadInput(f"{name} is no text")
+    given = raw.get("tags") or []
+    if type(given) is not list or not all(type(tag) is str and tag.strip() for tag in given):
+        raise BadInput("tags is no list of texts")
+    scope = memory.scope_named(raw["scope"]) if raw.get("scope") else ""
+    if scope or raw.get("project") or raw.get("branch"):
+        from mait_code.commands.memory_scope import here
+
+        place = here(scope, raw.get("project") or place.project, raw.get("branch") or place.branch)
+    if raw.get("importance") is not None:
+        importance = memory.importance_of(raw["importance"])
+    wall = memory_times.moment(raw["at"]) if raw.get("at") else None
+    return memory.draft(
+        content,
+        raw.get("type") or type_,
+        importance,
+        place,
+        wall,
+        tags=[*tags, *given],
+        session=(raw.get("session") or "")[:200],
+        ref=raw.get("ref"),
+    )

@@ -1,0 +1,85 @@
+"""Where a memory belongs, and from where it is seen: the project and the branch of this directory."""
+
+from __future__ import annotations
+
+import os
+
+from mait_code.commands import project as projects
+from mait_code.journal.errors import BadInput
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any
+
+#: Branches whose memories are the project's.
+MAIN = ("main", "master", "default", "trunk")
+
+
+class Place:
+    """A scope with what it needs: global, a project, or a branch of one."""
+
+    __slots__ = ("branch", "project", "scope")
+
+    def __init__(self, scope: str, project: str | None = None, branch: str | None = None) -> None:
+        self.scope = scope
+        self.project = project
+        self.branch = branch
+
+
+def context(directory: str | None = None) -> tuple[str | None, str | None]:
+    """The project and the branch of a directory; the branch is None on a main branch, and where none is checked out."""
+    project = projects.here(directory)
+    branch = projects.branch(directory) if project is not None else None
+    return project, None if branch in MAIN else branch
+
+
+def here(scope: str = "", project: str | None = None, branch: str | None = None) -> Place:
+    """Where something stored here belongs: on the branch, else to the project, else everywhere; or as it is said.
+
+    Raises BadInput where a scope needs a project or branch that there is not.
+    """
+    if scope == "global":
+        return Place("global")
+    if project is None:
+        project, found = context()
+        branch = branch or (found if scope in ("", "branch") else None)
+    wanted = scope or ("branch" if branch else "project" if project else "global")
+    if wanted == "global":
+        return Place("global")
+    if not project:
+        raise BadInput(f"scope {wanted} needs a project", "run it inside a project, or name one with --project")
+    if wanted == "project":
+        return Place("project", project)
+    if not branch:
+        raise BadInput("scope branch needs a branch", "check one out, or name one with --branch")
+    return Place("branch", project, branch)
+
+
+def seen_from(
+    scope: str = "", names: tuple[str, ...] = (), branch: str | None = None, prefix: str = "e."
+) -> tuple[str, list[Any]]:
+    """SQL for what is seen from a project (by all its names) and a branch: what is global, the project's, the branch's.
+
+    A named scope narrows it to that; `all` and no project lift it.
+    """
+    if scope == "all" or (not names and scope in ("", "project", "branch")):
+        return "", []
+    if scope == "global":
+        return f"{prefix}scope = 'global'", []
+    of_project = f"{prefix}project IN ({', '.join('?' * len(names))})"
+    if scope == "project":
+        return f"{prefix}scope = 'project' AND {of_project}", [*names]
+    if scope == "branch":
+        return f"{prefix}scope = 'branch' AND {of_project} AND {prefix}branch IS ?", [*names, branch]
+    return (
+        f"({prefix}scope = 'global' OR ({of_project} AND ({prefix}scope = 'project' OR {prefix}branch IS ?)))",
+        [*names, branch],
+    )
+
+
+def working_directory() -> str:
+    """This process's directory, or an empty string where it is gone."""
+    try:
+        return os.getcwd()
+    except OSError:
+        return ""

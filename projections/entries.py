@@ -1,0 +1,151 @@
+"""What search looks through: one row per memory, observation, summary, prompt and turn, and the full-text index over them.
+
+The index holds three columns: the text, the text of the entry before it in the same session (an answer is often found by
+its question), and the pieces of words that a reader sees and a tokenizer does not (see pieces.py). It is contentless:
+the texts stand in the rows.
+"""
+
+from __future__ import annotations
+
+from mait_code.projections.pieces import pieces
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+    from typing import Any
+
+    import apsw
+
+    from mait_code.projections.register import State
+
+    Row = tuple[Any, ...]
+
+TABLE = (
+    "id TEXT PRIMARY KEY, kind TEXT NOT NULL, type TEXT, title TEXT, text TEXT NOT NULL, session TEXT, project TEXT,"
+    " branch TEXT, scope TEXT NOT NULL, importance INTEGER NOT NULL, created_at TEXT NOT NULL, last_seen_at TEXT NOT NULL,"
+    " place TEXT NOT NULL, hash BLOB NOT NULL, same TEXT NOT NULL, detail TEXT NOT NULL"
+)
+INDEXES = (
+    "CREATE INDEX IF NOT EXISTS entries_session ON entries (session, place) WHERE session IS NOT NULL",
+    "CREATE INDEX IF NOT EXISTS entries_place ON entries (place)",
+    "CREATE INDEX IF NOT EXISTS entries_hash ON entries (hash)",
+    "CREATE INDEX IF NOT EXISTS entries_project ON entries (project)",
+)
+FULL_TEXT = (
+    "CREATE VIRTUAL TABLE entries_fts USING fts5(text, previous, pieces, content='', contentless_delete=1,"
+    ' tokenize="porter unicode61 remove_diacritics 2")'
+)
+#: The kinds of entries, in the order in which they are told.
+KINDS = ("memory", "observation", "summary", "prompt", "turn")
+#: What no memory says of itself is as important as this.
+IMPORTANCE = 5
+
+_BEFORE = "SELECT text FROM entries WHERE session = ? AND place < ? ORDER BY place DESC LIMIT 1"
+_AFTER = "SELECT id FROM entries WHERE session = ? AND place > ? ORDER BY place LIMIT 1"
+
+
+def row(
+    id_: str,
+    kind: str,
+    state: State,
+    text: str,
+    *,
+    type_: str | None = None,
+    title: str | None = None,
+    scope: str = "",
+    importance: int = IMPORTANCE,
+    last: str = "",
+    same: str = "",
+    detail: str = "{}",
+) -> tuple[str, Row]:
+    """The row of an entry. `same` is what it shares with others that say the same; `detail` JSON for filters."""
+    from mait_code.projections.vectors import content_hash
+
+    values = {name: heads[-1][1] for name in ("session", "project", "branch") if (heads := state["r"].get(name))}
+    at, replica, seq = state["x"].get("o") or ("", "", 0)
+    created = state["c"]
+    project = values.get("project")
+    return (
+        "entries",
+        (
+            id_,
+            kind,
+            type_,
+            title,
+            text,
+            values.get("session"),
+            project,
+            values.get("branch"),
+            scope or ("project" if project else "global"),
+            importance,
+            created,
+            last or created,
+            f"{created} {at} {replica} {seq:015d}",
+            content_hash(text),
+            same or id_,
+            detail,
+        ),
+    )
+
+
+class FullText:
+    """Keeps the full-text index in step with the rows, inside the transaction that changes them."""
+
+    def __init__(self, db: apsw.Connection) -> None:
+        self.db = db
+        self._touched: set[str] = set()
+
+    def before(self, ids: Iterable[str]) -> None:
+        """Take entries out that are about to change or go, and remember what they stand before."""
+        for id_ in ids:
+            found: list[Row] = self.db.execute(
+                "SELECT rowid, session, place FROM entries WHERE id = ?", (id_,)
+            ).fetchall()
+            for rowid, session, place in found:
+                self.db.execute("DELETE FROM entries_fts WHERE rowid = ?", (rowid,))
+                self._note_successor(session, place)
+
+    def after(self, ids: Iterable[str]) -> None:
+        """Put entries in that have changed or come, and put right what they stand before."""
+        ids = list(ids)
+        for id_ in ids:
+            found: list[Row] = self.db.execute("SELECT session, place FROM entries WHERE id = ?", (id_,)).fetchall()
+            for session, place in found:
+                self._note_successor(session, place)
+        for id_ in ids:
+            self._put(id_)
+        for id_ in self._touched.difference(ids):
+            self.db.execute("DELETE FROM entries_fts WHERE rowid = (SELECT rowid FROM entries WHERE id = ?)", (id_,))
+            self._put(id_)
+        self._touched.clear()
+
+    def _note_successor(self, session: str | None, place: str) -> None:
+        if session is not None:
+            successor = self.db.execute(_AFTER, (session, place)).get
+            if successor is not None:
+                self._touched.add(str(successor))
+
+    def _put(self, id_: str) -> None:
+        query = "SELECT rowid, session, place, text FROM entries WHERE id = ?"
+        found: list[Row] = self.db.execute(query, (id_,)).fetchall()
+        for rowid, session, place, text in found:
+            previous = self.db.execute(_BEFORE, (session, place)).get if session is not None else None
+            self._insert([(rowid, text, previous or "", pieces(text))])
+
+    def fill(self) -> None:
+        """Index everything: the index is empty."""
+        query = (
+            "SELECT rowid, text, CASE WHEN session IS NULL THEN '' ELSE"
+            " coalesce(lag(text) OVER (PARTITION BY session ORDER BY place), '') END FROM entries ORDER BY rowid"
+        )
+        batch: list[Row] = []
+        rows: Iterable[Row] = self.db.execute(query)
+        for rowid, text, previous in rows:
+            batch.append((rowid, text, previous, pieces(text)))
+            if len(batch) >= 2000:
+                self._insert(batch)
+                batch = []
+        self._insert(batch)
+
+    def _insert(self, rows: list[Row]) -> None:
+        self.db.executemany("INSERT INTO entries_fts (rowid, text, previous, pieces) VALUES (?, ?, ?, ?)", rows)
