@@ -156,11 +156,11 @@ class Meanings:
             return 0
         from mait_code.projections.filling import fill
 
-        rows = self.ws.reading("memory").query("SELECT hash, text FROM entries ORDER BY place DESC")
+        rows = self.ws.reading("memory").query("SELECT hash, text, lead FROM entries ORDER BY place DESC")
         missing = set(vectors.missing([row[0] for row in rows]))
         if not missing:
             return 0
-        pairs = [(hash_, text) for hash_, text in rows if hash_ in missing]
+        pairs = [(hash_, entries.embedded(text, lead)) for hash_, text, lead in rows if hash_ in missing]
         return fill(vectors, self.model(not many), pairs, budget, step)
 
     def close(self) -> None:
@@ -223,7 +223,7 @@ def classic(project: str | None, branch: str | None, mode: str, now: int) -> Cal
 
     def rank(one: Finding) -> float:
         age = max(0, now - clock.micros(one.last_seen_at)) / _DAY
-        recency = 0.5 ** (age / lives[class_of(one.type or "")])
+        recency: float = 0.5 ** (age / lives[class_of(one.type or "")])
         relevance = 0.7 if mode == "fts" else max(0.0, one.cosine) if one.cosine is not None else 0.3
         importance = (min(10, max(1, one.importance)) - 1) / 9
         return (weights[0] * recency + weights[1] * importance + weights[2] * relevance) * place(one)

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 TABLE = (
     "id TEXT PRIMARY KEY, kind TEXT NOT NULL, type TEXT, title TEXT, text TEXT NOT NULL, session TEXT, project TEXT,"
     " branch TEXT, scope TEXT NOT NULL, importance INTEGER NOT NULL, created_at TEXT NOT NULL, last_seen_at TEXT NOT NULL,"
-    " place TEXT NOT NULL, hash BLOB NOT NULL, same TEXT NOT NULL, detail TEXT NOT NULL"
+    " place TEXT NOT NULL, hash BLOB NOT NULL, same TEXT NOT NULL, detail TEXT NOT NULL, lead TEXT NOT NULL"
 )
 INDEXES = (
     "CREATE INDEX IF NOT EXISTS entries_session ON entries (session, place) WHERE session IS NOT NULL",
@@ -37,6 +37,8 @@ FULL_TEXT = (
 )
 #: The kinds of entries, in the order in which they are told.
 KINDS = ("memory", "observation", "summary", "prompt", "turn")
+#: Characters of the entry before that lead into an entry's vector.
+LEAD = 300
 #: What no memory says of itself is as important as this.
 IMPORTANCE = 5
 
@@ -84,8 +86,22 @@ def row(
             content_hash(text),
             same or id_,
             detail,
+            "",
         ),
     )
+
+
+def led(rowid: int, text: str, previous: str) -> Row:
+    """What is embedded of an entry that follows another: the end of that one leads in. Returns lead, hash and row."""
+    from mait_code.projections.vectors import content_hash
+
+    lead = previous[-LEAD:]
+    return lead, content_hash(embedded(text, lead)), rowid
+
+
+def embedded(text: str, lead: str) -> str:
+    """The text whose vector an entry has."""
+    return f"{lead}\n{text}" if lead else text
 
 
 class FullText:
@@ -129,8 +145,10 @@ class FullText:
         query = "SELECT rowid, session, place, text FROM entries WHERE id = ?"
         found: list[Row] = self.db.execute(query, (id_,)).fetchall()
         for rowid, session, place, text in found:
-            previous = self.db.execute(_BEFORE, (session, place)).get if session is not None else None
-            self._insert([(rowid, text, previous or "", pieces(text))])
+            previous = str(self.db.execute(_BEFORE, (session, place)).get or "") if session is not None else ""
+            self._insert([(rowid, text, previous, pieces(text))])
+            if session is not None:
+                self._lead([led(rowid, text, previous)])
 
     def fill(self) -> None:
         """Index everything: the index is empty."""
@@ -139,13 +157,20 @@ class FullText:
             " coalesce(lag(text) OVER (PARTITION BY session ORDER BY place), '') END FROM entries ORDER BY rowid"
         )
         batch: list[Row] = []
+        leads: list[Row] = []
         rows: Iterable[Row] = self.db.execute(query)
         for rowid, text, previous in rows:
             batch.append((rowid, text, previous, pieces(text)))
+            if previous:
+                leads.append(led(rowid, text, previous))
             if len(batch) >= 2000:
                 self._insert(batch)
                 batch = []
         self._insert(batch)
+        self._lead(leads)
+
+    def _lead(self, rows: list[Row]) -> None:
+        self.db.executemany("UPDATE entries SET lead = ?, hash = ? WHERE rowid = ?", rows)
 
     def _insert(self, rows: list[Row]) -> None:
         self.db.executemany("INSERT INTO entries_fts (rowid, text, previous, pieces) VALUES (?, ?, ?, ?)", rows)

@@ -9,6 +9,8 @@ mild: what is said counts, not when. `classic` orders the same findings by the f
 
 from __future__ import annotations
 
+import re
+
 import orjson
 
 from mait_code.projections.question import Question
@@ -25,9 +27,9 @@ if TYPE_CHECKING:
 CANDIDATES = 50
 #: Weights of the columns of the full-text index: the text, the entry before it, pieces of words.
 COLUMNS = (1.0, 0.5, 0.5)
-#: What is added to the factor 1: a thing or speaker that the question names appears; told just now; importance 10
-#: instead of 5; of this very branch instead of elsewhere.
-NAMED, RECENT, IMPORTANT, NEAR = 0.3, 0.05, 0.05, 0.05
+#: What is added to the factor 1: who speaks is named in the question; a thing of the graph is, and the text tells of it;
+#: told just now; importance 10 instead of 5; of this very branch instead of elsewhere.
+SPEAKER, NAMED, RECENT, IMPORTANT, NEAR = 0.4, 0.1, 0.05, 0.05, 0.05
 MODES = ("hybrid", "fts", "vector")
 
 _FIELDS = (
@@ -191,22 +193,23 @@ def _scored(store: Store, question: Question, found: list[Finding], wanted: Want
     most_words = max((one.words for one in found), default=0.0) or 1.0
     most_meaning = max((one.meaning for one in found), default=0.0) or 1.0
     by_both = any(one.words for one in found) and any(one.meaning for one in found)
-    names = question.names | known_names(store, question)
+    things = known_names(store, question)
     for one in found:
         words, meaning = one.words / most_words, one.meaning / most_meaning
         base = 0.5 * words + 0.5 * meaning if by_both else words + meaning
         one.words, one.meaning = words, meaning
-        one.score = base * _factor(one, names, wanted)
+        one.score = base * _factor(one, question.names, things, wanted)
     if wanted.rank is not None:
         for one in found:
             one.score = wanted.rank(one)
     return found
 
 
-def _factor(one: Finding, names: set[str], wanted: Wanted) -> float:
-    factor = 1 + NAMED if names and names_appear(one, names) else 1.0
+def _factor(one: Finding, names: set[str], things: set[str], wanted: Wanted) -> float:
+    factor = 1 + SPEAKER if speaks(one, names) else 1 + NAMED if things and tells_of(one, things) else 1.0
     if wanted.age is not None:
-        factor *= 1 + RECENT * 0.5 ** (max(0.0, wanted.age(one.last_seen_at)) / 90)
+        recency: float = 0.5 ** (max(0.0, wanted.age(one.last_seen_at)) / 90)
+        factor *= 1 + RECENT * recency
     factor *= 1 + IMPORTANT * (one.importance - 5) / 5
     project, branch = wanted.near
     if project is not None and one.project == project:
@@ -214,13 +217,16 @@ def _factor(one: Finding, names: set[str], wanted: Wanted) -> float:
     return factor
 
 
-def names_appear(one: Finding, names: set[str]) -> bool:
-    """Whether who speaks, or what the text is about, is named in the question."""
+def speaks(one: Finding, names: set[str]) -> bool:
+    """Whether the question names who speaks: a text that begins with `Name:`."""
     head, colon, _ = one.text[:60].partition(":")
-    if colon and head.lower() in names:
-        return True
+    return bool(colon) and head.lower() in names
+
+
+def tells_of(one: Finding, things: set[str]) -> bool:
+    """Whether a text tells of one of these things, by its name as a word."""
     text = one.text.lower()
-    return any(name in text for name in names)
+    return any(thing in text and re.search(rf"(?<!\w){re.escape(thing)}(?!\w)", text) for thing in things)
 
 
 def known_names(store: Store, question: Question) -> set[str]:
