@@ -10,6 +10,7 @@ mild: what is said counts, not when. `classic` orders the same findings by the f
 from __future__ import annotations
 
 import re
+from math import exp2
 
 import orjson
 
@@ -208,8 +209,7 @@ def _scored(store: Store, question: Question, found: list[Finding], wanted: Want
 def _factor(one: Finding, names: set[str], things: set[str], wanted: Wanted) -> float:
     factor = 1 + SPEAKER if speaks(one, names) else 1 + NAMED if things and tells_of(one, things) else 1.0
     if wanted.age is not None:
-        recency: float = 0.5 ** (max(0.0, wanted.age(one.last_seen_at)) / 90)
-        factor *= 1 + RECENT * recency
+        factor *= 1 + RECENT * exp2(-max(0.0, wanted.age(one.last_seen_at)) / 90)
     factor *= 1 + IMPORTANT * (one.importance - 5) / 5
     project, branch = wanted.near
     if project is not None and one.project == project:

@@ -273,7 +273,7 @@ class StoreFile:
 
     def conflicted(self) -> list[tuple[str, str]]:
         """(entity, register) of every conflict."""
-        found = self.query("SELECT type, id, register FROM conflicts ORDER BY id, register")
+        found = self.query("SELECT type, id, register FROM conflicts ORDER BY type, id, register")
         return [(f"{type_}/{entity}", name) for type_, entity, name in found]
 
     def part(self, entity: str) -> Projection:

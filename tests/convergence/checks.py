@@ -10,7 +10,7 @@ import orjson
 
 from convergence import readable
 from convergence.machine import FAMILIES, Machine
-from convergence.model import Model
+from convergence.model import KNOWN_BY_NAME, SHARED, Model
 from mait_code.journal import clock, ids, segments
 from mait_code.projections.digest import digest
 from mait_code.projections.rebuild import rebuild
@@ -71,7 +71,18 @@ def agree(what: str, found: object, wanted: object) -> None:
 def tables(store: Store) -> dict[str, list[tuple[Any, ...]]]:
     """The readable rows and the conflicts of a store."""
     names = [*store.projection.tables, "conflicts"]
-    return {name: sorted(store.query(f"SELECT * FROM {name}"), key=repr) for name in names}
+    found = {name: sorted(store.query(f"SELECT * FROM {name}"), key=repr) for name in names}
+    if "entries" in found:
+        found["entries_fts"] = indexed(store)
+    return found
+
+
+def indexed(store: Store) -> list[tuple[Any, ...]]:
+    """What the full-text index of memory.db holds: entry, column, place, term."""
+    store.db.execute("CREATE VIRTUAL TABLE IF NOT EXISTS temp.terms USING fts5vocab(main, entries_fts, instance)")
+    return store.query(
+        "SELECT e.id, t.col, t.offset, t.term FROM temp.terms t LEFT JOIN entries e ON e.rowid = t.doc ORDER BY 1, 2, 3, 4"
+    )
 
 
 def against_model(store: Store, model: Model) -> None:
@@ -83,7 +94,8 @@ def against_model(store: Store, model: Model) -> None:
     conflicts: list[tuple[str, str]] = []
     for name, entity in entities.items():
         _registers(states[name], entity)
-        if name.partition("/")[0] == store.family and (entity.is_created or family == "journal"):
+        type_ = name.partition("/")[0]
+        if type_ in store.types and (entity.is_created or type_ in KNOWN_BY_NAME):
             conflicts.extend((name, register) for register in entity.conflicts())
     agree("conflicts", store.conflicted(), sorted(conflicts))
     folded = [event.id for entity in entities for event in store.events_of(entity)]
@@ -137,7 +149,8 @@ def written(machine: Machine, events: list[Event]) -> None:
     """A write that saw everything is the only head of what it wrote, and no conflict is left there."""
     last = {(event.entity, name): event for event in events for name, _ in event.declared.writes(event.id, event.data)}
     for (entity, name), event in last.items():
-        store = machine.store(event.kind.partition(".")[0])
+        first = event.kind.partition(".")[0]
+        store = machine.store(SHARED.get(first, first))
         store.catch_up()
         agree(f"heads of {name}", store.heads(entity)[name], [event.id])
         assert (entity, name) not in store.conflicted(), f"{event.kind} left a conflict of {name}"

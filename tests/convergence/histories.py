@@ -20,12 +20,15 @@ if TYPE_CHECKING:
 
 MACHINE = st.integers(0, 4)
 SMALL = st.integers(0, 3)
-FAMILY = st.sampled_from(("card", "inbox", "reminder", "journal"))
+FAMILY = st.sampled_from(("card", "inbox", "reminder", "memory", "project", "journal"))
 HOW = st.sampled_from(("", "checked", "spooled", "reckless", "unmarked"))
 STEP = st.sampled_from((0, 1, 1000, SECOND, 3600 * SECOND))
 CARDS = st.sampled_from([name for name in OPERATIONS if name.startswith("card.")])
-OTHERS = st.sampled_from([name for name in OPERATIONS if name.startswith(("inbox.", "reminder.", "journal."))])
-ANY = st.one_of(CARDS, OTHERS, st.sampled_from(("pick", "undo")))
+OTHERS = st.sampled_from(
+    [name for name in OPERATIONS if name.startswith(("inbox.", "reminder.", "journal.", "project."))]
+)
+REMEMBERED = st.sampled_from([name for name in OPERATIONS if STORES[name][0] == "memory"])
+ANY = st.one_of(CARDS, OTHERS, REMEMBERED, st.sampled_from(("pick", "undo")))
 #: The family whose store an operation changes first.
 FAMILY_OF = {name: STORES[name][0] for name in OPERATIONS}
 #: What several machines do at the same time: anything to a card, or what contradicts each other most.
@@ -37,6 +40,9 @@ AT_ONCE = [
         ["card.moved", "card.bound", "card.unbound", "card.claimed"],
         ["inbox.edited", "inbox.done", "inbox.deleted", "inbox.restored"],
         ["reminder.snoozed", "reminder.dismissed", "reminder.restored", "reminder.edited", "reminder.deleted"],
+        ["memory.edited", "memory.superseded", "memory.retired", "memory.deleted", "memory.restored", "memory.merged"],
+        ["memory.pinned", "memory.unpinned", "memory.reviewed", "memory.seen", "document.text"],
+        ["entity.linked", "entity.merged", "entity.removed", "entity.restored", "entity.mentioned"],
     )
 ]
 #: What somebody does with git in the data directory.
@@ -62,7 +68,7 @@ class History(RuleBasedStateMachine):
         """Something to act upon, which everybody knows of or only the first."""
         self.world = World(skews)
         first = self.world.machines[0]
-        for name in ("card.created", "card.commented", "inbox.captured", "reminder.set"):
+        for name in ("card.created", "card.commented", "inbox.captured", "reminder.set", "memory.stored"):
             act(self.world, first, name, 0, value)
         if value == 3:
             act(self.world, first, "card.deleted", 0, value)
@@ -108,6 +114,10 @@ class Concurrent(History):
 
     @rule(number=MACHINE, name=OTHERS, pick=SMALL, value=SMALL, how=HOW, step=STEP)
     def act_on_other(self, number: int, name: str, pick: int, value: int, how: str, step: int) -> None:
+        self._act(number, name, pick, value, how, step)
+
+    @rule(number=MACHINE, name=REMEMBERED, pick=SMALL, value=SMALL, how=HOW, step=STEP)
+    def remember(self, number: int, name: str, pick: int, value: int, how: str, step: int) -> None:
         self._act(number, name, pick, value, how, step)
 
     @rule(names=st.one_of(AT_ONCE), pick=SMALL, value=SMALL, alike=st.booleans(), step=STEP, how=HOW)
@@ -173,7 +183,7 @@ class Concurrent(History):
         rebuilt = len(self.world.acknowledged)
         checks.convergence(self.world, rebuilt)
         TALLY["conflicts shown"] += checks.count_conflicts(self.world)
-        other = ("inbox", "reminder", "journal")[rebuilt % 3]
+        other = ("inbox", "memory", "reminder", "journal")[rebuilt % 4]
         checks.interleaved(self.world, ("card", other), groups=rebuilt % 4 + 1, seed=rebuilt)
 
 
@@ -186,7 +196,7 @@ class OverGit(History):
     def begin(self, skews: list[int], value: int) -> None:
         self.world = GitWorld(skews)
         first = self.world.machines[0]
-        for name in ("card.created", "inbox.captured", "reminder.set"):
+        for name in ("card.created", "inbox.captured", "reminder.set", "memory.stored"):
             act(self.world, first, name, 0, value)
         for machine in self.world.machines:
             self.world.sync(machine)
@@ -265,7 +275,9 @@ class Sequential(History):
 
     last = 0
 
-    @rule(number=MACHINE, name=st.one_of(CARDS, OTHERS, st.just("undo")), pick=SMALL, value=SMALL, step=STEP)
+    @rule(
+        number=MACHINE, name=st.one_of(CARDS, OTHERS, REMEMBERED, st.just("undo")), pick=SMALL, value=SMALL, step=STEP
+    )
     def act(self, number: int, name: str, pick: int, value: int, step: int) -> None:
         machine = self._informed(number, step)
         events = act(self.world, machine, name, pick, value)

@@ -23,7 +23,14 @@ if TYPE_CHECKING:
     from mait_code.journal.event import Event
     from mait_code.projections.store import Store
 
-FAMILIES = {"card": stores.board, "inbox": stores.inbox, "reminder": stores.reminders, "journal": stores.journal}
+FAMILIES = {
+    "card": stores.board,
+    "inbox": stores.inbox,
+    "reminder": stores.reminders,
+    "memory": stores.memory,
+    "project": stores.projects,
+    "journal": stores.journal,
+}
 #: Every machine believes its data to lie here, so that a copied machine finds its state again.
 REAL_PATH = "/home/someone/.claude/mait-code-data"
 #: More than the granularity of file times: a tick of the kernel's clock, in seconds.

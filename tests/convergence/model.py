@@ -22,8 +22,32 @@ if TYPE_CHECKING:
     Key = tuple[str, str, int, str]
     Writes = dict[str, Any]
 
-FAMILIES = ("card", "inbox", "reminder", "journal")
-CREATING = ("card.created", "inbox.captured", "reminder.set")
+#: By store: the families that share memory.db go by its name.
+FAMILIES = ("card", "inbox", "reminder", "memory", "project", "journal")
+SHARED = dict.fromkeys(("entity", "session", "prompt", "turn", "observation", "document", "reflection"), "memory")
+CREATING = (
+    "card.created",
+    "inbox.captured",
+    "reminder.set",
+    "memory.stored",
+    "entity.mentioned",
+    "session.started",
+    "session.summarised",
+    "prompt.submitted",
+    "turn.recorded",
+    "observation.recorded",
+    "reflection.made",
+)
+#: Things that are what their name says, and need nothing that makes them.
+KNOWN_BY_NAME = ("replica", "document", "session", "project")
+#: Registers of which a rule names the winner, by the type of the thing.
+SETTLED = {
+    "card": ("binding",),
+    "memory": ("reviewed",),
+    "entity": ("name", "type", "link:"),
+    "document": ("name",),
+    "project": ("alias",),
+}
 _SUM = re.compile(rb',"sum":"([0-9a-f]{16})"')
 
 
@@ -33,6 +57,34 @@ def _fields(*names: str) -> Callable[[str, dict[str, Any]], Writes]:
 
 def _done(_id: str, data: dict[str, Any]) -> Writes:
     return {"done": {"outcome": data["outcome"]} | ({"ref": data["ref"]} if data.get("ref") else {})}
+
+
+_PLACE = ("session", "project", "branch", "origin")
+_FILES = ("files_read", "files_modified")
+
+
+def _memory(_id: str, data: dict[str, Any]) -> Writes:
+    names = ("content", "type", "importance", "scope", "project", "branch", "session", "ref", "source", "origin")
+    found = {name: data[name] for name in names if name in data}
+    found |= {f"tag:{tag}": True for tag in data.get("tags") or []}
+    return found | {f"tag:{tag}": False for tag in data.get("untagged") or []}
+
+
+def _mention(_id: str, data: dict[str, Any]) -> Writes:
+    return {"name": data["name"]} | ({"type": data["type"]} if data.get("type") is not None else {})
+
+
+def _link(_id: str, data: dict[str, Any]) -> Writes:
+    context = {"context": data["context"]} if data.get("context") is not None else {}
+    return {f"link:{data['relation']}:{data['target']}": context}
+
+
+def _deleted(_id: str, _data: dict[str, Any]) -> Writes:
+    return {"deleted": True}
+
+
+def _reopened(_id: str, data: dict[str, Any]) -> Writes:
+    return {data["register"]: False if data["register"] == "deleted" else None}
 
 
 #: Which registers an event of each kind writes, and with what.
@@ -65,6 +117,70 @@ WRITES: dict[str, Callable[[str, dict[str, Any]], Writes]] = {
     "reminder.deleted": lambda _id, _data: {"deleted": True},
     "reminder.restored": lambda _id, data: {data["register"]: False if data["register"] == "deleted" else None},
     "journal.replica_labelled": _fields("label", "of"),
+    "memory.stored": _memory,
+    "memory.seen": lambda _id, data: {"importance": data["importance"]} if data.get("importance") is not None else {},
+    "memory.edited": _memory,
+    "memory.superseded": lambda _id, data: {"superseded": data["by"]},
+    "memory.retired": lambda _id, _data: {"retired": True},
+    "memory.reviewed": lambda _id, data: {"reviewed": data.get("at")},
+    "memory.pinned": lambda _id, _data: {"pinned": True},
+    "memory.unpinned": lambda _id, _data: {"pinned": False},
+    "memory.deleted": _deleted,
+    "memory.restored": _reopened,
+    "entity.mentioned": _mention,
+    "entity.linked": _link,
+    "entity.merged": lambda _id, data: {"merged": data.get("into")},
+    "entity.removed": lambda _id, data: {data["link"]: None} if data.get("link") is not None else {"deleted": True},
+    "entity.restored": _reopened,
+    "session.started": _fields(*_PLACE, "how", "title", "platform"),
+    "session.ended": lambda _id, data: {"ended": data.get("reason")},
+    "session.deleted": _deleted,
+    "session.restored": _reopened,
+    "session.summarised": _fields(
+        *_PLACE,
+        *_FILES,
+        "request",
+        "investigated",
+        "learned",
+        "completed",
+        "next_steps",
+        "notes",
+        "number",
+        "tokens",
+        "by",
+    ),
+    "session.summary_deleted": _deleted,
+    "session.summary_restored": _reopened,
+    "prompt.submitted": _fields(*_PLACE, "text", "number"),
+    "prompt.deleted": _deleted,
+    "prompt.restored": _reopened,
+    "turn.recorded": _fields(
+        *_PLACE, *_FILES, "request", "answer", "commands", "failures", "tokens", "duration", "number", "agent"
+    ),
+    "turn.deleted": _deleted,
+    "turn.restored": _reopened,
+    "observation.recorded": _fields(
+        *_PLACE,
+        *_FILES,
+        "type",
+        "title",
+        "subtitle",
+        "narrative",
+        "facts",
+        "concepts",
+        "number",
+        "tokens",
+        "by",
+        "agent",
+    ),
+    "observation.deleted": _deleted,
+    "observation.restored": _reopened,
+    "document.text": _fields("name", "text"),
+    "reflection.made": _fields("project", "memories", "insights", "by", "origin"),
+    "reflection.deleted": _deleted,
+    "reflection.restored": _reopened,
+    "project.aliased": _fields("alias", "name"),
+    "project.unaliased": lambda _id, _data: {"name": None},
 }
 
 
@@ -85,7 +201,8 @@ class Fact:
 
     @property
     def family(self) -> str:
-        return self.kind.partition(".")[0]
+        first = self.kind.partition(".")[0]
+        return SHARED.get(first, first)
 
     @property
     def is_understood(self) -> bool:
@@ -175,7 +292,9 @@ class Entity:
 
     def _differs(self, register: str) -> bool:
         values = {_canonical(fact.writes[register]) for fact in self.heads(register)}
-        if register == "binding" or (register.startswith("occurrence:") and '{"dismissed": true}' in values):
+        type_ = self.facts[0].entity.partition("/")[0]
+        settled = register.startswith(SETTLED.get(type_, ("\0",)))
+        if settled or (register.startswith("occurrence:") and '{"dismissed": true}' in values):
             return False  # a rule names the winner
         return len(values) > 1
 

@@ -7,12 +7,13 @@ from __future__ import annotations
 
 from typing import Any
 
-from convergence import card_operations
+from convergence import card_operations, memory_operations
+from convergence.model import SHARED
 from convergence.turns import OPERATIONS, STORES, Turn, act, operation
 from mait_code.journal import ids
 from mait_code.projections import register
 
-__all__ = ["OPERATIONS", "STORES", "Turn", "act", "card_operations"]
+__all__ = ["OPERATIONS", "STORES", "Turn", "act", "card_operations", "memory_operations"]
 
 WHENS: tuple[dict[str, Any], ...] = (
     {"due": "2026-07-01T09:00", "zone": "Europe/Berlin"},
@@ -130,7 +131,7 @@ def label(turn: Turn) -> None:
     turn.append("journal.replica_labelled", ids.derived_entity("replica", of), label=f"desk {turn.value % 3}", of=of)
 
 
-@operation("pick", "card", "inbox", "reminder", "journal")
+@operation("pick", "card", "inbox", "reminder", "memory", "project", "journal")
 def pick(turn: Turn) -> None:
     """Settle a conflict, by one of its values or by keeping the entity deleted."""
     stores = [turn.machine.store(family) for family in STORES["pick"]]
@@ -141,15 +142,16 @@ def pick(turn: Turn) -> None:
     state = store.state(entity)
     assert state is not None
     heads = state["r"][name]
-    kind, data = store.projection.inverse(name, heads[turn.value % len(heads)][1], state)
+    kind, data = store.part(entity).inverse(name, heads[turn.value % len(heads)][1], state)
     turn.append(kind, entity, **data)
 
 
-@operation("undo", "card", "inbox", "reminder")
+@operation("undo", "card", "inbox", "reminder", "memory", "project")
 def undo(turn: Turn) -> None:
     """Take back the last event of this machine that is still a head, seeing only its own heads."""
     for event in reversed(turn.machine.written[-6:]):
-        store = turn.machine.store(event.kind.partition(".")[0])
+        first = event.kind.partition(".")[0]
+        store = turn.machine.store(SHARED.get(first, first))
         state = store.state(event.entity)
         if state is None or event.declared.creates or event.kind.startswith("journal."):
             continue
@@ -160,9 +162,9 @@ def undo(turn: Turn) -> None:
                 continue
             earlier = [one for one in turn.machine.written if one.id in event.sees.get(name, ())]
             before = dict(earlier[0].declared.writes(earlier[0].id, earlier[0].data))[name] if earlier else None
-            kind, data = store.projection.inverse(name, before, state)
+            kind, data = store.part(event.entity).inverse(name, before, state)
             sees = {name: [event.id]}
-            if kind.endswith(".deleted"):
+            if name == "deleted" and before:
                 sees["*"] = sorted({one for heads in store.heads(event.entity).values() for one in heads})
             turn.writer.undoes = event.tx
             turn.writer.append(kind, event.entity, sees=sees, **data)

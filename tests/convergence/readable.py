@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from convergence.model import KNOWN_BY_NAME
+
 if TYPE_CHECKING:
     from convergence.model import Entity
 
@@ -25,6 +27,13 @@ QUESTIONS = {
     "reminder": {
         "reminders": "SELECT id, what, due_local, zone, project, dismissed, newer FROM reminders ORDER BY id",
     },
+    "memory": {
+        "memories": "SELECT id, content, entry_type, importance, project, branch, superseded_by, pinned, live, newer"
+        " FROM memory_entries ORDER BY id",
+        "searched": "SELECT id, kind FROM entries ORDER BY id",
+        "relations": "SELECT source, relationship_type, target FROM memory_relationships ORDER BY 1, 2, 3",
+    },
+    "project": {"aliases": "SELECT alias, name FROM project_aliases ORDER BY alias"},
     "journal": {},
 }
 
@@ -32,11 +41,17 @@ QUESTIONS = {
 def expected(family: str, entities: dict[str, Entity]) -> Rows:
     """The rows of each question, in its order."""
     rows: Rows = {name: [] for name in QUESTIONS[family]}
-    add = {"card": _card, "inbox": _thought, "reminder": _reminder, "journal": lambda *_: None}[family]
+    add = {"card": _card, "inbox": _thought, "reminder": _reminder}
     for name, entity in sorted(entities.items()):
         kind, _, id_ = name.partition("/")
-        if kind == family and entity.is_created and not entity.is_deleted:
-            add(rows, id_, entity)
+        if entity.is_deleted or not (entity.is_created or kind in KNOWN_BY_NAME):
+            continue
+        if kind == family and kind in add:
+            add[kind](rows, id_, entity)
+        elif family == "memory":
+            _remembered(rows, kind, id_, entity)
+        elif family == "project" and entity.value("alias") and entity.value("name"):
+            rows["aliases"].append((entity.value("alias"), entity.value("name")))
     return {name: sorted(found, key=repr) for name, found in rows.items()}
 
 
@@ -90,6 +105,40 @@ def _story(card: Entity) -> tuple[str, str | None, bool]:
 def _newer(entity: Entity) -> int:
     """Whether something was said of it that only a newer program understands."""
     return int(len(entity.facts) > len(entity.understood))
+
+
+SEARCHED = {
+    "summary": ("request", "investigated", "learned", "completed", "next_steps", "notes"),
+    "prompt": ("text",),
+    "turn": ("request", "answer", "failures"),
+    "observation": ("title", "subtitle", "narrative", "facts"),
+}
+
+
+def _remembered(rows: Rows, kind: str, id_: str, entity: Entity) -> None:
+    value = entity.value
+    if kind == "memory":
+        by = value("superseded")
+        live = not by and not value("retired")
+        rows["memories"].append(
+            (id_, value("content") or "", value("type") or "fact", value("importance") or 5, value("project"))
+            + (
+                value("branch"),
+                by.partition("/")[2] if by else None,
+                int(bool(value("pinned"))),
+                int(live),
+                _newer(entity),
+            )
+        )
+        if live and value("content"):
+            rows["searched"].append((id_, kind))
+    elif any(value(name) for name in SEARCHED.get(kind, ())):
+        rows["searched"].append((id_, kind))
+    elif kind == "entity":
+        for register in entity.registers:
+            if register.startswith("link:") and value(register) is not None:
+                _, relation, target = register.split(":", 2)
+                rows["relations"].append((id_, relation, target.partition("/")[2]))
 
 
 def _thought(rows: Rows, id_: str, thought: Entity) -> None:

@@ -41,12 +41,16 @@ class Turn:
         self.value = value
         self.reckless = reckless
 
-    def known(self, family: str, deleted: bool = False) -> str:
+    def known(self, family: str, deleted: bool = False, type_: str = "") -> str:
         """An entity this machine knows of, living or deleted; an empty string where there is none."""
         store = self.machine.store(family)
         found = []
         for entity, raw, gone in store.query("SELECT entity, state, deleted FROM entities ORDER BY entity"):
-            if entity.startswith(family) and b'"c":""' not in raw and (bool(gone) == deleted or self.reckless):
+            if (
+                entity.startswith((type_ or family) + "/")
+                and b'"c":""' not in raw
+                and (bool(gone) == deleted or self.reckless)
+            ):
                 found.append(entity)
         return found[self.pick % len(found)] if found else ""
 
