@@ -76,7 +76,7 @@ def state_of(home: Home, kind: str) -> Any:
 
 
 def _folds(store: Store, kind: str) -> bool:
-    return kind.startswith(store.projection.family + ".")
+    return kind.partition(".")[0] in store.projection.families
 
 
 # -- kinds
@@ -86,7 +86,9 @@ def test_the_registry_holds_what_is_declared() -> None:
     families = {name.partition(".")[0] for name in KINDS}
     assert all(name == kind.name for name, kind in KINDS.items())
     assert not set(RESERVED) & set(KINDS)
-    assert families == {opener(Home("/nowhere")).projection.family for opener in stores.OPENERS.values()}
+    assert families == {
+        one for opener in stores.OPENERS.values() for one in opener(Home("/nowhere")).projection.families
+    }
 
 
 @every_kind
@@ -128,7 +130,9 @@ def test_a_required_field_must_be_there_and_an_optional_one_may_be_null(name: st
 def test_every_field_is_checked(name: str) -> None:
     for key, field in KINDS[name].fields.items():
         data = next(data for data in map(_data, GOLDEN[name]) if key in data)
-        for wrong in (True, 1.5, ["x"]):
+        for wrong in (True, 1.5, ["x"], [1], [""]):
+            if wrong in (["x"], [""]) and field.check(wrong):
+                continue  # a list of such things is what the field takes
             found = _parse(name, {**data, key: wrong})
             assert isinstance(found, Bad), f"{key}: {wrong}"
             assert found.reason == f"data.{key} is not {field.what}"
@@ -261,14 +265,15 @@ def test_other_kinds_make_a_store_fold_anew(request: pytest.FixtureRequest) -> N
 
 # -- projections
 
+GIVEN_ONCE = {"": ("number", "origin"), "memory": ("session", "ref", "source", "origin"), "observation": ()}
+
 
 @every_store
 def test_every_kind_of_the_family_has_a_place_in_the_state(name: str, home: Home) -> None:
     put(home, LINES)
     store = stores.OPENERS[name](home)
     store.catch_up()
-    family = store.projection.family
-    of_family = [line for line in LINES if line.startswith(b'{"kind":"' + family.encode() + b".")]
+    of_family = [line for line in LINES if orjson.loads(line)["kind"].partition(".")[0] in store.projection.families]
     assert of_family
     found = [event.id for entity, _ in store.states() for event in store.events_of(entity)]
     assert sorted(found) == sorted(orjson.loads(line)["id"] for line in of_family)
@@ -285,9 +290,9 @@ def test_a_register_can_be_written_back_to_any_value_it_had(name: str, home: Hom
         state = orjson.loads(raw)
         for event in store.events_of(entity):
             for register, value in event.declared.writes(event.id, event.data):
-                if register in ("number", "origin"):
+                if register in GIVEN_ONCE.get(entity.partition("/")[0], GIVEN_ONCE[""]):
                     continue  # given when a thing is made and never written again
-                kind, data = store.projection.inverse(register, value, state)
+                kind, data = store.part(entity).inverse(register, value, state)
                 assert not KINDS[kind].fault(data), (kind, data)
                 assert dict(KINDS[kind].writes("0" * 20, data))[register] == value
 
@@ -317,8 +322,13 @@ VALUES: dict[str, st.SearchStrategy[Any]] = {
     "text": WORDS,
     "a name of 1 to 200 characters": st.one_of(st.sampled_from(["a", "b", "done", "in_progress"]), st.text(min_size=1, max_size=200)),
     "a whole number from 1": st.integers(1, 2**53 - 1),
+    "an importance from 1 to 10": st.integers(1, 10),
+    "a time such as 2026-11-30T15:21:07.123004Z": st.integers(0, clock.LAST_MICROS).map(clock.text),
+    "a list of texts": st.lists(WORDS, max_size=3),
+    "a list of names of 1 to 200 characters": st.lists(st.one_of(st.sampled_from(["a", "b"]), st.text(min_size=1, max_size=200)), max_size=3),
+    "a list of objects": st.lists(st.dictionaries(WORDS, ANYTHING, max_size=2), max_size=2),
     "an object": st.dictionaries(st.one_of(st.just("session"), WORDS), ANYTHING, max_size=3),
-    "a register that can be reopened": st.sampled_from(["deleted", "done", "comment:x", "reference:", "occurrence:2026-07-01T09:00"]),
+    "a register that can be reopened": st.sampled_from(["deleted", "done", "comment:x", "reference:", "occurrence:2026-07-01T09:00", "superseded", "retired", "merged", "link:", "link:a:b"]),
     'a time such as {"due": "2026-12-01T09:00", "zone": "Europe/Berlin"}': st.fixed_dictionaries(
         {"due": MOMENTS, "zone": st.one_of(st.sampled_from(["UTC", "Europe/Berlin", "../../etc/passwd"]), st.text(min_size=1, max_size=64))},
         optional={"rule": RULES, "more": ANYTHING},
