@@ -37,7 +37,7 @@ def import_memory(turn: Turn) -> None:
 
 @operation("memory.seen")
 def see(turn: Turn) -> None:
-    more = {"importance": 5 + turn.value} if turn.value else {}
+    more = {"importance": 5 + turn.value % 5} if turn.value else {}
     turn.append("memory.seen", turn.known("memory"), content=TEXTS[turn.value % 4], ref=f"s{turn.value}", **more)
 
 
@@ -79,7 +79,7 @@ def retire(turn: Turn) -> None:
 
 @operation("memory.reviewed")
 def review(turn: Turn) -> None:
-    turn.append("memory.reviewed", turn.known("memory"), at=f"2026-07-0{turn.value + 1}T08:00:00.000000Z")
+    turn.append("memory.reviewed", turn.known("memory"), at=f"2026-07-0{turn.value % 8 + 1}T08:00:00.000000Z")
 
 
 @operation("memory.pinned")

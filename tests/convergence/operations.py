@@ -11,6 +11,7 @@ from convergence import card_operations, memory_operations
 from convergence.model import SHARED
 from convergence.turns import OPERATIONS, STORES, Turn, act, operation
 from mait_code.journal import ids
+from mait_code.journal.kinds import KINDS
 from mait_code.projections import register
 
 __all__ = ["OPERATIONS", "STORES", "Turn", "act", "card_operations", "memory_operations"]
@@ -163,7 +164,10 @@ def undo(turn: Turn) -> None:
             earlier = [one for one in turn.machine.written if one.id in event.sees.get(name, ())]
             before = dict(earlier[0].declared.writes(earlier[0].id, earlier[0].data))[name] if earlier else None
             kind, data = store.part(event.entity).inverse(name, before, state)
-            sees = {name: [event.id]}
+            written = [one for one, _value in KINDS[kind].writes("", data)]
+            if any(event.id not in [head[0] for head in state["r"].get(one, ())] for one in written):
+                continue  # it would write over what came since
+            sees = {one: [event.id] for one in written}
             if name == "deleted" and before:
                 sees["*"] = sorted({one for heads in store.heads(event.entity).values() for one in heads})
             turn.writer.undoes = event.tx
