@@ -14,7 +14,7 @@ from workers.place import Place, scratch
 
 from mait_code.commands import journal_check
 from mait_code.commands.workspace import Workspace
-from mait_code.journal import segments
+from mait_code.journal import ids, segments
 from mait_code.journal.event import Bad, Event, Future, parse
 from mait_code.projections import stores
 from mait_code.projections.digest import digest
@@ -75,18 +75,24 @@ def fill(place: Place) -> dict[str, bytes]:
 
 
 def _write_some(place: Place) -> None:
-    board, inbox, reminders, log = place.stores()
+    opened = place.stores()
+    board = opened[0]
     for number in range(2):
-        with place.journal().writing(board, inbox, reminders, log) as writer:
+        with place.journal().writing(*opened) as writer:
             card = writer.append("card.created", title=f"naïve café {number} 🎉", number=number + 1)
             writer.append("card.bound", card.entity, by={"session": "s"})
             writer.append("inbox.captured", body='مرحبا\nworld\t"quoted"')
             when = {"due": "2030-01-01T09:00", "zone": "Europe/Berlin"}
             writer.append("reminder.set", what="call", when=when)
+            memory = writer.append("memory.stored", content="Größe 更新", type="fact", tags=["a"], session="s")
+            writer.append("memory.seen", memory.entity, content="again", importance=7)
+            writer.append("entity.mentioned", ids.derived_entity("entity", "redis"), name="Redis", type="service")
+            writer.append("observation.recorded", type="bugfix", title="fast", facts=["one"], session="s")
+            writer.append("project.aliased", ids.derived_entity("project", "old"), alias="old", name="acme/new")
         with place.journal().writing(board) as writer:
             writer.append("card.moved", card.entity, column="done")
             writer.append("card.commented", card.entity, body="fine")
-    for store in (board, inbox, reminders, log):
+    for store in opened:
         store.close()
 
 
@@ -96,7 +102,7 @@ class Reader:
     def __init__(self, place: Place) -> None:
         self.place = place
         self.log = stores.journal(place.home)
-        self.families = [stores.board(place.home), stores.inbox(place.home), stores.reminders(place.home)]
+        self.families = [store for store in place.stores() if store.name != "journal.db"]
         for store in (self.log, *self.families):
             store.live_in_memory()
             store.catch_up()
@@ -119,7 +125,8 @@ class Reader:
         held = {row[0] for row in family.query("SELECT id FROM events")}
         mine = {
             row[0]
-            for row in self.log.query("SELECT id FROM lines WHERE kind LIKE ?", (f"{family.projection.family}.%",))
+            for first in family.projection.families
+            for row in self.log.query("SELECT id FROM lines WHERE kind LIKE ?", (f"{first}.%",))
         }
         assert held == mine
         family.conflicted()

@@ -293,25 +293,45 @@ FORMS = {
     "a register that can be reopened": "name",
     "a whole number from 1": "number",
     "an object": "object",
+    "an importance from 1 to 10": "importance",
+    "a time such as 2026-11-30T15:21:07.123004Z": "time",
+    "a list of texts": "texts",
+    "a list of names of 1 to 200 characters": "names",
+    "a list of objects": "objects",
 }
+
+
+KIND_SECTIONS = (
+    "Cards",
+    "Inbox",
+    "Reminders",
+    "Memories",
+    "The graph",
+    "Records of sessions",
+    "Documents",
+    "Reflections",
+    "Projects",
+    "Replicas",
+)
+_FORM = "texts|text|names|name|number|objects|object|moment|importance|time"
 
 
 def declared_fields(name: str) -> dict[str, tuple[str, bool]]:
     """Field -> (form, must be there), as the program declares it."""
     found = {}
     for key, field in KINDS[name].fields.items():
-        form = "moment" if field.what.startswith("a time") else FORMS[field.what]
+        form = FORMS.get(field.what, "moment")
         found[key] = (form, field.required)
     return found
 
 
 def test_every_kind_is_described_with_its_fields() -> None:
     described: dict[str, dict[str, tuple[str, bool]]] = {}
-    for heading in ("Cards", "Inbox", "Reminders", "Replicas"):
+    for heading in KIND_SECTIONS:
         for cells in rows_below(LOG_FORMAT, heading):
             name = cells[0].strip("`")
             if "." in name:
-                found = re.findall(r"(\*?)`(\w+)`\*? (text|name|number|object|moment)", cells[1])
+                found = re.findall(rf"(\*?)`(\w+)`\*? ({_FORM})\b", cells[1])
                 described[name] = {key: (form, not star) for star, key, form in found}
     assert described == {name: declared_fields(name) for name in KINDS}
 
