@@ -203,7 +203,9 @@ def batch(fact: str, decision: str) -> dict[str, Any]:
             "procedures": [],
             "bugs_fixed": [],
             "entities": [{"name": "SQLite", "entity_type": "tool", "context": ""}],
-            "relationships": [{"source": "rocket", "target": "SQLite", "relationship_type": "depends_on", "context": ""}],
+            "relationships": [
+                {"source": "rocket", "target": "SQLite", "relationship_type": "depends_on", "context": ""}
+            ],
         },
     }
 

@@ -479,7 +479,7 @@ def test_tables_of_a_store_are_described(used: Home, name: str) -> None:
     store.catch_up()
     everywhere = set(table(STORES, "In every store"))
     for (of,) in store.query("SELECT name FROM sqlite_master WHERE type = 'table' AND name NOT LIKE 'sqlite_%'"):
-        if of not in everywhere:
+        if of not in everywhere and not of.startswith("entries_fts"):
             columns = [row[1] for row in store.query(f"PRAGMA table_info({of})")]
             assert sorted(table(STORES, of)) == sorted(columns), of
     store.close()
