@@ -37,12 +37,23 @@ FULL_TEXT = (
 )
 #: The kinds of entries, in the order in which they are told.
 KINDS = ("memory", "observation", "summary", "prompt", "turn")
+#: From so many changed entries on they are put right session by session.
+MANY = 30
 #: Characters of the entry before that lead into an entry's vector.
 LEAD = 300
 #: What no memory says of itself is as important as this.
 IMPORTANCE = 5
 
 _BEFORE = "SELECT text FROM entries WHERE session = ? AND place < ? ORDER BY place DESC LIMIT 1"
+#: What was changed and what stands behind it, each with the text before it.
+_CHANGED = """
+SELECT id, row, text, previous, 1 FROM (
+    SELECT id, rowid AS row, text, lag(text) OVER w AS previous, lag(id) OVER w AS before FROM entries
+    WHERE session IN (SELECT session FROM entries JOIN temp.changed USING (id) WHERE session IS NOT NULL)
+    WINDOW w AS (PARTITION BY session ORDER BY place))
+WHERE id IN (SELECT id FROM temp.changed) OR before IN (SELECT id FROM temp.changed)
+UNION ALL SELECT e.id, e.rowid, e.text, NULL, 0 FROM entries e JOIN temp.changed USING (id) WHERE e.session IS NULL
+"""
 _AFTER = "SELECT id FROM entries WHERE session = ? AND place > ? ORDER BY place LIMIT 1"
 
 
@@ -124,6 +135,9 @@ class FullText:
     def after(self, ids: Iterable[str]) -> None:
         """Put entries in that have changed or come, and put right what they stand before."""
         ids = list(ids)
+        if len(ids) >= MANY:
+            self._after_many(ids)
+            return
         for id_ in ids:
             found: list[Row] = self.db.execute("SELECT session, place FROM entries WHERE id = ?", (id_,)).fetchall()
             for session, place in found:
@@ -133,6 +147,19 @@ class FullText:
         for id_ in self._touched.difference(ids):
             self.db.execute("DELETE FROM entries_fts WHERE rowid = (SELECT rowid FROM entries WHERE id = ?)", (id_,))
             self._put(id_)
+        self._touched.clear()
+
+    def _after_many(self, ids: list[str]) -> None:
+        """The same by sessions as a whole: a query for each entry would cost more than folding it."""
+        db = self.db
+        db.execute("CREATE TEMP TABLE IF NOT EXISTS changed (id TEXT PRIMARY KEY) WITHOUT ROWID")
+        db.execute("DELETE FROM temp.changed")
+        db.executemany("INSERT OR IGNORE INTO temp.changed VALUES (?)", ((id_,) for id_ in (*ids, *self._touched)))
+        found: list[Row] = db.execute(_CHANGED).fetchall()
+        here = set(ids)
+        db.executemany("DELETE FROM entries_fts WHERE rowid = ?", [(row[1],) for row in found if row[0] not in here])
+        self._insert([(rowid, text, previous or "", pieces(text)) for _id, rowid, text, previous, _session in found])
+        self._lead([led(rowid, text, previous or "") for _id, rowid, text, previous, session in found if session])
         self._touched.clear()
 
     def _note_successor(self, session: str | None, place: str) -> None:

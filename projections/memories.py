@@ -21,6 +21,22 @@ DEFAULT_IMPORTANCE = 5
 SCOPES = ("global", "project", "branch")
 
 
+_KEYS: dict[str, str] = {}
+_MOST_KEYS = 20_000
+
+
+def key_of(content: str) -> str:
+    """The canonical key of a text. Storing asks for it, and folding what was stored asks again."""
+    known = _KEYS.get(content)
+    if known is None:
+        from mait_code.projections.likeness import key
+
+        if len(_KEYS) >= _MOST_KEYS:
+            _KEYS.clear()
+        known = _KEYS[content] = key(content)
+    return known
+
+
 def class_of(type_: str) -> str:
     """episodic, semantic or procedural."""
     return CLASSES.get(type_, "semantic")
@@ -45,8 +61,8 @@ class Memories(Projection):
     }
     indexes = (
         "CREATE INDEX IF NOT EXISTS memory_entries_created ON memory_entries (created_at, id)",
-        # Of what is said twice one is shown, and a new text is looked up here.
-        "CREATE INDEX IF NOT EXISTS memory_entries_same ON memory_entries (same) WHERE live",
+        # Of what is said twice one is shown, and a new text is looked up here, among what was put away too.
+        "CREATE INDEX IF NOT EXISTS memory_entries_same ON memory_entries (same)",
         "CREATE INDEX IF NOT EXISTS memory_entries_successor ON memory_entries (superseded_by)",
     )
 
@@ -68,8 +84,6 @@ class Memories(Projection):
     def rows(self, entity: str, state: State) -> Iterable[tuple[str, Row]]:
         import orjson
 
-        from mait_code.projections.likeness import key
-
         extra, registers = state["x"], state["r"]
         values = {name: heads[-1][1] for name, heads in registers.items() if heads}
         type_ = str(values.get("type") or "fact")
@@ -80,7 +94,7 @@ class Memories(Projection):
         refs = extra.get("refs", [])
         live = not superseded and not retired
         carried = tags(state)
-        alike = same(key(content), type_, scope, project, branch)
+        alike = same(key_of(content), type_, scope, project, branch)
         yield (
             "memory_entries",
             (
