@@ -6,7 +6,7 @@ card as it is afterwards; `card.notes` holds what a person should be told beside
 
 from __future__ import annotations
 
-from mait_code.commands import board_sessions, stored_text
+from mait_code.commands import board_sessions, project_aliases, stored_text
 from mait_code.commands import project as projects
 from mait_code.journal.errors import Ambiguous, BadInput, NotFound, Refused
 from mait_code.projections import board_queries, ids
@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable
     from typing import Any
 
+    from mait_code.commands.project_aliases import Names
     from mait_code.commands.workspace import Workspace
     from mait_code.projections.store import Store
 
@@ -85,16 +86,25 @@ def scope(store: Store, project: str | None = None, every: bool = False) -> Scop
 
 def _scope_of(store: Store, project: str | None, here: str | None) -> Scope:
     known = board_queries.projects(store)
+    others = project_aliases.names_in(store)
     if project is None:
         assert here is not None
-        # A clone whose URL differs in case belongs to the same project, under the name that is known already.
-        spelt = [one for one in known if one.casefold() == here.casefold()]
-        return Scope(here if here in spelt or not spelt else spelt[0], {here, *spelt})
+        return _spelt(others, here, known)
     asked = stored_text.name(project, "the project")
-    found = projects.matching(asked, known if here is None else dict.fromkeys([*known, here]))
-    if len({one.casefold() for one in found}) > 1:
+    found = projects.matching(asked, dict.fromkeys([*known, *([here] if here is not None else []), *others.every()]))
+    if len({others.project(one).casefold() for one in found}) > 1:
         raise Ambiguous(f"{asked!r} names several projects: {', '.join(found)}", found, "give one of these")
-    return Scope(found[0], found) if found else Scope(asked, (asked,))
+    return _spelt(others, found[0] if found else asked, known)
+
+
+def _spelt(others: Names, project: str, known: list[str]) -> Scope:
+    """A project by all its names. A clone whose URL differs in case belongs to the same one, under the name that is known
+    already."""
+    names = others.of(project)
+    spelt = [one for one in known if one.casefold() == names[0].casefold()]
+    named = names[0] if names[0] in spelt or not spelt else spelt[0]
+    folded = {one.casefold() for one in names}
+    return Scope(named, dict.fromkeys([named, *names, *(one for one in known if one.casefold() in folded)]))
 
 
 # -- one card ---------------------------------------------------------------------------------------------------------

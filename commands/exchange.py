@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from mait_code.commands import conflicts, journal_check, stored_text
+from mait_code.commands import conflicts, journal_check, memory_file, stored_text
 from mait_code.journal import replica, settings
 from mait_code.journal import sync as syncing
 from mait_code.journal.ids import derived_entity
@@ -19,17 +19,23 @@ if TYPE_CHECKING:
 
 
 class Exchange:
-    """What a sync did, and what the stores say now that everything is folded."""
+    """What a sync did, and what the stores say now that everything is folded. `notes` is about MEMORY.md."""
 
-    __slots__ = ("ahead", "bad", "conflicts", "report")
+    __slots__ = ("ahead", "bad", "conflicts", "notes", "report")
 
     def __init__(
-        self, report: SyncReport, open_conflicts: list[Conflict], bad: list[str], ahead: list[dict[str, Any]]
+        self,
+        report: SyncReport,
+        open_conflicts: list[Conflict],
+        bad: list[str],
+        ahead: list[dict[str, Any]],
+        notes: list[str],
     ) -> None:
         self.report = report
         self.conflicts = open_conflicts
         self.bad = bad
         self.ahead = ahead
+        self.notes = notes
 
     @property
     def exit_code(self) -> int:
@@ -63,12 +69,14 @@ class Exchange:
 
 def sync(ws: Workspace) -> Exchange:
     """Commit, fetch, merge, push, fold. Raises GitFailed where the user has to act."""
+    notes = memory_file.adopt(ws)  # before the commit, so that what was edited by hand goes with it
     report = syncing.sync(ws.journal, fetch_timeout=float(settings.value("sync-timeout")))
     for name in NAMES:
         ws.refreshed(name)
+    notes += memory_file.refresh(ws)
     bad = [f"journal/{file}:{line}: {reason}" for file, line, reason in journal_check.lines(ws).bad]
     ahead = [one for one in journal_check.replicas(ws) if one["clock_ahead_seconds"]]
-    return Exchange(report, conflicts.listed(ws), bad, ahead)
+    return Exchange(report, conflicts.listed(ws), bad, ahead, notes)
 
 
 class Setup:

@@ -32,7 +32,9 @@ __all__ = [
 ]
 
 #: What an item can be turned into.
-TARGETS = ("card", "reminder", "done")
+TARGETS = ("card", "reminder", "memory", "done")
+#: Which store holds what it becomes.
+_STORES = {"card": "board", "reminder": "reminders", "memory": "memory"}
 #: Characters of a title that is taken from an item's text.
 LONGEST_HEADING = 200
 
@@ -90,7 +92,17 @@ def listing(ws: Workspace, *, project: str | None = None, finished: bool = False
     if project is None:
         return found
     wanted = _project_named(ws, project) if "/" in project or not project.strip() else _known(ws, project)
-    return [item for item in found if (item.project or "").casefold() == (wanted or "").casefold()]
+    names = _names(ws, wanted)
+    return [item for item in found if (item.project or "").casefold() in names]
+
+
+def _names(ws: Workspace, project: str | None) -> set[str]:
+    """Every name that a project goes by, case-folded; none of all for what is of no project."""
+    if project is None:
+        return {""}
+    from mait_code.commands.project_aliases import names_of
+
+    return {name.casefold() for name in names_of(ws, project)}
 
 
 def _known(ws: Workspace, project: str) -> str | None:
@@ -187,22 +199,30 @@ def triage(
     priority: str | None = None,
     project: str | None = None,
     when: str | None = None,
+    type_: str | None = None,
+    importance: int | None = None,
+    scope: str | None = None,
 ) -> Item:
-    """Turn an item into a card or a reminder, or be done with it, in one action; both sides name each other.
+    """Turn an item into a card, a reminder or a memory, or be done with it, in one action; both sides name each other.
 
     Title and description are taken from the item where they are not given; so is the project. `when` is the reminder's
-    time. Raises BadInput for what the target cannot have.
+    time; type, importance and scope are the memory's. Raises BadInput for what the target cannot have.
     """
-    _check_options(to, title=title, description=description, priority=priority, project=project, when=when)
+    _check_options(
+        to, title=title, description=description, priority=priority, project=project, when=when, type=type_,
+        importance=importance, scope=scope,
+    )  # fmt: skip
     if to == "done":
         return done(ws, text)
     moment = _moment(when or "") if to == "reminder" else {}
-    other = ws.store("board" if to == "card" else "reminders")
+    other = ws.store(_STORES[to])
     store = ws.store("inbox")
     with ws.journal.writing(store, other) as writer:
         item = _open_item(store, text)
         named = item.project if project is None else _project_named(ws, project)
-        if to == "card":
+        if to == "memory":
+            made, notes = _make_memory(writer, other, item, type_ or "fact", importance, scope or "", named)
+        elif to == "card":
             made, notes = _make_card(writer, other, item, title, description, priority or "medium", named)
         else:
             made, notes = _make_reminder(writer, item, title, moment, named)
@@ -215,17 +235,18 @@ def triage(
 _TAKES = {
     "card": ("title", "description", "priority", "project"),
     "reminder": ("title", "project", "when"),
+    "memory": ("type", "importance", "scope", "project"),
     "done": (),
 }
 
 
-def _check_options(to: str, **given: str | None) -> None:
+def _check_options(to: str, **given: str | int | None) -> None:
     if to not in TARGETS:
         raise BadInput(f"an item cannot become {to!r}", "targets are " + ", ".join(TARGETS))
     surplus = [f"--{name}" for name, value in given.items() if value is not None and name not in _TAKES[to]]
     if surplus:
         raise BadInput(f"--to {to} takes no {' or '.join(surplus)}", "leave it away, or choose another target")
-    if to == "reminder" and not (given["when"] or "").strip():
+    if to == "reminder" and not str(given["when"] or "").strip():
         raise BadInput("a reminder needs a time", 'give it with --when "tomorrow 9am"')
 
 
@@ -271,6 +292,30 @@ def _make_reminder(
     return writer.append("reminder.set", verbatim=held, **fields).entity, notes
 
 
+def _make_memory(
+    writer: Writer,
+    memories: Store,
+    item: Item,
+    type_: str,
+    importance: int | None,
+    scope: str,
+    project: str | None,
+) -> tuple[str, list[str]]:
+    """Store an item as a memory of its project, or note that it is known already."""
+    from mait_code.commands import memory
+    from mait_code.commands.memory_scope import Place, context, here
+
+    place = Place("project", project) if project else Place("global")
+    if scope:
+        at, branch = context()
+        place = here(memory.scope_named(scope), project, branch if at == project else None)
+    made, notes = memory.draft(item.body, type_, importance, place, origin=item.entity)
+    entity, joined = memory.append(writer, memories, made, {}, verbatim=("content",))
+    if joined:
+        notes.append(f"{ids.short_of(memories, entity.partition('/')[2])} says that already")
+    return entity, notes
+
+
 def _moment(when: str) -> dict[str, Any]:
     """What `--when` means here and now, as the event has it. Raises BadInput or Refused with examples."""
     from datetime import UTC, datetime
@@ -286,11 +331,11 @@ def _moment(when: str) -> dict[str, Any]:
 def short_of_ref(ws: Workspace, ref: str) -> str:
     """The short id of the entity that an item became, or the whole name where it is not known here."""
     kind, _, id_ = ref.partition("/")
-    if kind not in ("card", "reminder"):
+    if kind not in _STORES:
         return ref
     store = ws.holder_of(ref)
     rows = store.query("SELECT number FROM entities WHERE entity = ?", (ref,))
-    return ids.short_of(store, id_, rows[0][0]) if rows else ref
+    return ids.short_of(store, id_, rows[0][0], kind) if rows else ref
 
 
 def described(ws: Workspace, origin: str) -> str:

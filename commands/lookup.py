@@ -15,8 +15,8 @@ if TYPE_CHECKING:
     from mait_code.projections.register import State
     from mait_code.projections.store import Store
 
-#: Kinds of things that short ids are sought among, in the order they are tried.
-SEARCHED = ("card", "inbox", "reminder")
+#: Stores whose things short ids are sought among, in the order they are tried.
+SEARCHED = ("board", "inbox", "reminders", "memory")
 #: Registers that go by another name in tables, JSON and conflicts.
 SHOWN_AS = {"column": "status"}
 
@@ -26,12 +26,12 @@ def find(ws: Workspace, text: str) -> tuple[Store, str]:
     kind = text.strip().lower().partition("/")[0]
     if "/" in text and kind in HOLDS:
         store = ws.reading(HOLDS[kind])
-        return store, ids.resolve(store, text)
+        return store, ids.resolve(store, text, (kind,))
     found: list[tuple[Store, str]] = []
     for name in SEARCHED:
-        store = ws.reading(HOLDS[name])
+        store = ws.reading(name)
         try:
-            found.append((store, ids.resolve(store, text)))
+            found.append((store, ids.resolve(store, text, store.types)))
         except NotFound:
             continue
     if not found:
@@ -47,7 +47,8 @@ def short(store: Store, entity: str, state: State | None = None) -> str:
     if state is None:
         state = store.state(entity)
     number = None if state is None else store.part(entity).number(state)
-    return ids.short_of(store, entity.partition("/")[2], number)
+    type_, _, id_ = entity.partition("/")
+    return ids.short_of(store, id_, number, type_)
 
 
 def title(state: State | None) -> str:
@@ -74,6 +75,8 @@ def field_words(name: str) -> str:
         return f"tag {rest}"
     if head in ("comment", "reference"):
         return f"a {head}"
+    if head == "link":
+        return f"the relation {rest.replace(':', ' ')}"
     if head == "occurrence":
         return f"the occurrence of {rest.replace('T', ' ')}"
     return {"column": "status", "binding": "the claim", "deleted": "deletion"}.get(name, name.replace("_", " "))

@@ -2,17 +2,18 @@
 
 from __future__ import annotations
 
+import orjson
+
 from mait_code.commands import stored_text
 from mait_code.commands.memory_scope import Place, here
 from mait_code.journal.errors import BadInput
 from mait_code.projections import memory_queries
-from mait_code.projections.likeness import key
-from mait_code.projections.memories import DEFAULT_IMPORTANCE, SCOPES, TYPES, same
+from mait_code.projections.memories import DEFAULT_IMPORTANCE, SCOPES, TYPES, key_of, same
 from mait_code.projections.memory_queries import Memory
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Collection, Iterable
     from typing import Any
 
     from mait_code.commands.workspace import Workspace
@@ -26,11 +27,17 @@ _TOLD = 5
 
 
 class Stored:
-    """What storing came to: the memory, whether it was there already, and others close to it: (memory, similarity)."""
+    """What storing came to: the memory, whether it was there already, and others close to it: (memory, similarity).
 
-    __slots__ = ("close", "joined", "memory")
+    `put_away` is one that said the same and was superseded or retired, and that stays so.
+    """
 
-    def __init__(self, memory: Memory, joined: bool, close: list[tuple[Memory, float]]) -> None:
+    __slots__ = ("close", "joined", "memory", "put_away")
+
+    def __init__(
+        self, memory: Memory, joined: bool, close: list[tuple[Memory, float]], put_away: Memory | None = None
+    ) -> None:
+        self.put_away = put_away
         self.memory = memory
         self.joined = joined
         self.close = close
@@ -49,7 +56,7 @@ class Draft:
     def same(self) -> str:
         """What it shares with a memory that says the same in the same place."""
         one = self.data
-        return same(key(one["content"]), one["type"], one["scope"], one.get("project"), one.get("branch"))
+        return same(key_of(one["content"]), one["type"], one["scope"], one.get("project"), one.get("branch"))
 
 
 def draft(
@@ -99,11 +106,12 @@ def store(ws: Workspace, made: Draft) -> Stored:
     """Store one memory, or note that it was told again. Says what is close to it and might contradict it."""
     memories = ws.store("memory")
     with ws.journal.writing(memories) as writer:
-        entity, joined = _append(writer, memories, made, {})
+        entity, joined = append(writer, memories, made, {})
         close = [] if joined else close_to(memories, made)
+        put_away = None if joined else memory_queries.put_away_same(memories, made.same)
     found = memory_queries.one(ws.refreshed("memory"), entity)
     assert found is not None, "it was folded under the same lock"
-    return Stored(found, joined, close)
+    return Stored(found, joined, close, put_away)
 
 
 def store_all(ws: Workspace, drafts: Iterable[Draft]) -> tuple[int, int]:
@@ -111,33 +119,50 @@ def store_all(ws: Workspace, drafts: Iterable[Draft]) -> tuple[int, int]:
     memories = ws.store("memory")
     new = again = 0
     with ws.journal.writing(memories) as writer:
-        made: dict[str, str] = {}
+        drafts = list(drafts)
+        made = memory_queries.living_sames(memories, [one.same for one in drafts])
         for one in drafts:
-            _entity, joined = _append(writer, memories, one, made)
+            _entity, joined = append(writer, memories, one, made)
             again, new = (again + 1, new) if joined else (again, new + 1)
     if new or again:
         ws.refreshed("memory")
     return new, again
 
 
-def _append(writer: Writer, memories: Store, one: Draft, made: dict[str, str]) -> tuple[str, bool]:
+def append(
+    writer: Writer, memories: Store, one: Draft, made: dict[str, str], verbatim: Collection[str] = ()
+) -> tuple[str, bool]:
+    """Write a memory as a new one, or that a living one was told again: of the store, or of those `made` in this action (by
+    what they share; empty where it is known that there is none). Returns it, and whether it was there. `verbatim` names
+    fields that the log holds already."""
+    verbatim = (*verbatim, "type", "scope")  # words of ours
     alike = one.same
-    known = made.get(alike) or memory_queries.living_same(memories, alike)
-    if known is None:
-        event = writer.append("memory.stored", wall=one.wall, **one.data)
+    known = made[alike] if alike in made else memory_queries.living_same(memories, alike)
+    if not known:
+        event = writer.append("memory.stored", wall=one.wall, verbatim=verbatim, **one.data)
         made[alike] = event.entity
         return event.entity, False
-    seen: dict[str, Any] = {name: one.data[name] for name in ("content", "ref") if name in one.data}
+    seen: dict[str, Any] = {name: one.data[name] for name in ("content", "ref", "origin") if name in one.data}
     raised = one.data.get("importance", DEFAULT_IMPORTANCE)
     if raised > _importance(memories, known):
         seen["importance"] = raised
-    writer.append("memory.seen", known, wall=one.wall, **seen)
+    writer.append("memory.seen", known, wall=one.wall, verbatim=verbatim, **seen)
+    told = one.data.get("tags")
+    carried = _tags(memories, known) if told else []
+    added = [tag for tag in told or () if tag not in carried]
+    if added:
+        writer.append("memory.edited", known, wall=one.wall, tags=added)
     return known, True
 
 
 def _importance(memories: Store, entity: str) -> int:
     found = memories.value("SELECT importance FROM memory_entries WHERE id = ?", (entity.partition("/")[2],))
     return found if isinstance(found, int) else 10
+
+
+def _tags(memories: Store, entity: str) -> list[str]:
+    found = memories.value("SELECT tags FROM memory_entries WHERE id = ?", (entity.partition("/")[2],))
+    return list(orjson.loads(found)) if isinstance(found, str) else []
 
 
 def close_to(memories: Store, made: Draft) -> list[tuple[Memory, float]]:

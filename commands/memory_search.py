@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import re
+from math import exp2
+
 import orjson
 
-from mait_code.commands import memory_scope
+from mait_code.commands import memory_seen
 from mait_code.commands.memory import type_named
 from mait_code.journal import clock, settings
 from mait_code.journal.errors import BadInput, MaitError
@@ -26,6 +29,11 @@ __all__ = ["Asked", "Meanings", "search_all"]
 
 #: From so many questions on the model is made ready for many.
 _MANY = 30
+#: With a time budget no more texts than this are looked at.
+_IN_A_HURRY = 200
+_AT_ONCE = 500
+#: What acts on a terminal and JSON does not escape by itself.
+_ACTING = re.compile("[\x7f-\x9f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069]")
 _DAY = 86_400 * clock.SECOND
 
 
@@ -156,12 +164,30 @@ class Meanings:
             return 0
         from mait_code.projections.filling import fill
 
-        rows = self.ws.reading("memory").query("SELECT hash, text, lead FROM entries ORDER BY place DESC")
-        missing = set(vectors.missing([row[0] for row in rows]))
+        store = self.ws.reading("memory")
+        missing = vectors.missing([row[0] for row in store.query("SELECT hash FROM entries ORDER BY place DESC")])
+        if budget is not None:
+            missing = missing[:_IN_A_HURRY]
         if not missing:
             return 0
-        pairs = [(hash_, entries.embedded(text, lead)) for hash_, text, lead in rows if hash_ in missing]
+        pairs = []
+        for start in range(0, len(missing), _AT_ONCE):
+            part = tuple(missing[start : start + _AT_ONCE])
+            query = f"SELECT DISTINCT hash, text, lead FROM entries WHERE hash IN ({', '.join('?' * len(part))})"  # noqa: S608
+            found = {hash_: entries.embedded(text, lead) for hash_, text, lead in store.query(query, part)}
+            pairs += [(hash_, found[hash_]) for hash_ in part if hash_ in found]
         return fill(vectors, self.model(not many), pairs, budget, step)
+
+    def refresh(self, text: str, budget: float) -> None:
+        """Before a question is asked by meaning: embed some of what has no vectors yet, the newest first, where the model
+        has to be loaded for the question anyway. A search is as good without, so what fails is only noted."""
+        vectors = self.vectors
+        if vectors is None or vectors.cached_query(text) is not None:
+            return
+        try:
+            self.fill(budget, many=False)
+        except MaitError as error:
+            self.reason = str(error)
 
     def close(self) -> None:
         """Close the vectors."""
@@ -183,21 +209,15 @@ def search_all(ws: Workspace, texts: Sequence[str], asked: Asked, meanings: Mean
 
 
 def _wanted(ws: Workspace, asked: Asked) -> Wanted:
-    from mait_code.commands.project_aliases import names_of
-
-    project, branch = asked.project, asked.branch
-    if project is None and asked.scope not in ("all", "global"):
-        project, here = memory_scope.context()
-        branch = branch or here
-    names = names_of(ws, project) if project else ()
-    where, bindings = memory_scope.seen_from(asked.scope, names, branch)
-    conditions = [one for one in (where, *asked.conditions) if one]
+    seen = memory_seen.seen(ws, asked.scope, asked.project, asked.branch)
+    project, branch = seen.project, seen.branch
+    conditions = [one for one in (seen.where, *asked.conditions) if one]
     now = clock.wall()
     return Wanted(
         limit=asked.limit,
         mode=asked.mode,
         where=" AND ".join(conditions),
-        bindings=[*bindings, *asked.bindings],
+        bindings=[*seen.bindings, *asked.bindings],
         near=(project, branch),
         age=lambda at: max(0, now - clock.micros(at)) / _DAY,
         rank=classic(project, branch, asked.mode, now) if asked.rank == "classic" else None,
@@ -223,10 +243,10 @@ def classic(project: str | None, branch: str | None, mode: str, now: int) -> Cal
 
     def rank(one: Finding) -> float:
         age = max(0, now - clock.micros(one.last_seen_at)) / _DAY
-        recency: float = 0.5 ** (age / lives[class_of(one.type or "")])
+        recency = exp2(-age / lives[class_of(one.type or "")])
         relevance = 0.7 if mode == "fts" else max(0.0, one.cosine) if one.cosine is not None else 0.3
         importance = (min(10, max(1, one.importance)) - 1) / 9
-        return (weights[0] * recency + weights[1] * importance + weights[2] * relevance) * place(one)
+        return float((weights[0] * recency + weights[1] * importance + weights[2] * relevance) * place(one))
 
     return rank
 
@@ -262,5 +282,5 @@ def snippet(text: str, longest: int = 160) -> str:
 
 
 def dumps(value: Any) -> str:
-    """One line of JSON."""
-    return orjson.dumps(value).decode()
+    """One line of JSON, safe to show on a terminal."""
+    return _ACTING.sub(lambda one: f"\\u{ord(one[0]):04x}", orjson.dumps(value).decode())

@@ -28,6 +28,9 @@ MINE = ("me", "claude")
 #: Digits of an action's id that are shown; any unique beginning is understood.
 SHOWN = 8
 
+#: Kinds of events that may change nothing.
+_TOLD = frozenset({"memory.seen"})
+
 _BEGINNING = re.compile(r"[0-9a-f]{1,20}")
 
 
@@ -141,8 +144,16 @@ def _left(ws: Workspace) -> Iterator[str]:
     for (tx,) in rows:
         if tx not in seen:
             seen.add(tx)
-            if not _standing_undo(ws.log, tx):
+            if not _standing_undo(ws.log, tx) and _changed_something(ws.log, tx):
                 yield str(tx)
+
+
+def _changed_something(log: Log, tx: str) -> bool:
+    """Whether there is anything to take back: that a memory was told once more changes nothing of it."""
+    kinds = {row[0] for row in log.query("SELECT kind FROM lines WHERE tx = ?", (tx,))}
+    return bool(kinds - _TOLD) or any(
+        isinstance(event, Future) or event.declared.writes(event.id, event.data) for event in log.action(tx)
+    )
 
 
 def _standing_undo(log: Log, tx: str, above: tuple[str, ...] = ()) -> str:

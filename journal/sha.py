@@ -19,10 +19,16 @@ try:
 except ImportError:
     from hashlib import blake2b
 
-__all__ = ["blake2b", "hex_prefix", "sha256"]
+__all__ = ["blake2b", "content_hash", "hex_prefix", "sha256"]
 
 
 def hex_prefix(data: bytes, length: int = 16) -> str:
     """The first `length` hexadecimal digits of SHA-256 over `data`."""
     digest: str = sha256(data).hexdigest()
     return digest[:length]
+
+
+def content_hash(text: str) -> bytes:
+    """What a text is known by: the first 16 bytes of its SHA-256. Half characters count as they are."""
+    digest: bytes = sha256(text.encode("utf-8", "surrogatepass")).digest()
+    return digest[:16]

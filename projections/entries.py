@@ -7,6 +7,7 @@ the texts stand in the rows.
 
 from __future__ import annotations
 
+from mait_code.journal.sha import content_hash
 from mait_code.projections.pieces import pieces
 
 TYPE_CHECKING = False
@@ -72,8 +73,6 @@ def row(
     detail: str = "{}",
 ) -> tuple[str, Row]:
     """The row of an entry. `same` is what it shares with others that say the same; `detail` JSON for filters."""
-    from mait_code.projections.vectors import content_hash
-
     values = {name: heads[-1][1] for name in ("session", "project", "branch") if (heads := state["r"].get(name))}
     at, replica, seq = state["x"].get("o") or ("", "", 0)
     created = state["c"]
@@ -104,8 +103,6 @@ def row(
 
 def led(rowid: int, text: str, previous: str) -> Row:
     """What is embedded of an entry that follows another: the end of that one leads in. Returns lead, hash and row."""
-    from mait_code.projections.vectors import content_hash
-
     lead = previous[-LEAD:]
     return lead, content_hash(embedded(text, lead)), rowid
 

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 SHORTEST = 5
 #: Registers that say what a thing is about, one per kind of thing.
-TITLES = ("title", "body", "what", "label")
+TITLES = ("title", "body", "what", "label", "content", "name", "request", "text", "narrative")
 
 #: Candidates told one by one where an id names several.
 _TOLD = 10
@@ -93,22 +93,25 @@ def next_number(store: Store) -> int:
     return (highest if isinstance(highest, int) else 0) + 1
 
 
-def resolve(store: Store, text: str) -> str:
+def resolve(store: Store, text: str, types: tuple[str, ...] = ()) -> str:
     """The entity (`type/id`) that `text` names: a short id, a number, a beginning of an id, or the whole of it.
 
-    Deleted entities are found too, for `restore` and `history`. Raises NotFound or Ambiguous with the candidates.
+    It is one of these `types`, or of the family whose store it is. Deleted entities are found too, for `restore` and
+    `history`. Raises NotFound or Ambiguous with the candidates.
     """
+    types = types or (store.family,)
     given = text.strip()
     asked = given.lower()
     if "/" in asked:
         kind, _, asked = asked.partition("/")
-        if kind != store.family:
-            raise NotFound(f"{given} is no {store.family}", f"ids of this kind look like {store.family}/…")
-    found = _candidates(store, asked)
+        if kind not in types:
+            raise NotFound(f"{given} is no {types[0]}", f"ids of this kind look like {types[0]}/…")
+        types = (kind,)
+    found = [one for type_ in types for one in _candidates(store, asked, type_)]
     if len(found) == 1:
         return found[0][0]
     if not found:
-        raise NotFound(f"no {_NAMES.get(store.family, store.family)} {given!r} here", "the list command shows the ids")
+        raise NotFound(f"no {_NAMES.get(types[0], types[0])} {given!r} here", "the list command shows the ids")
     raise _ambiguous(store, given, found)
 
 
@@ -116,7 +119,8 @@ def _ambiguous(store: Store, given: str, found: list[tuple[str, int | None]]) ->
     """The candidates by a name that tells them apart, each with its first words."""
     names = [f"{number}{entity.partition('/')[2][:2]}" for entity, number in found if number is not None]
     if len(names) < len(found) or len(set(names)) < len(names):
-        names = [entity.partition("/")[2] for entity, _ in found]
+        one_type = len({entity.partition("/")[0] for entity, _ in found}) == 1
+        names = [entity.partition("/")[2] if one_type else entity for entity, _ in found]
     told = [f"{name}{_title(store, entity)}" for name, (entity, _) in zip(names, found, strict=True)][:_TOLD]
     more = " ..." if len(found) > _TOLD else ""
     return Ambiguous(f"{given!r} names several: {', '.join(told)}{more}", names, "give one of these")
@@ -130,7 +134,7 @@ def _title(store: Store, entity: str) -> str:
     return f" ({heading if len(heading) <= 40 else heading[:39] + '…'}{gone})" if heading else ""
 
 
-def _candidates(store: Store, asked: str) -> list[tuple[str, int | None]]:
+def _candidates(store: Store, asked: str, type_: str) -> list[tuple[str, int | None]]:
     numbered = _NUMBERED.fullmatch(asked)
     if numbered:
         number, letters = int(numbered[1]), numbered[2] or ""
@@ -148,7 +152,7 @@ def _candidates(store: Store, asked: str) -> list[tuple[str, int | None]]:
             return found
     if not _PREFIX.fullmatch(asked):
         return []
-    low = f"{store.family}/{asked}"
+    low = f"{type_}/{asked}"
     rows = store.query(
         "SELECT entity, number FROM entities WHERE entity >= ? AND entity < ? ORDER BY entity LIMIT 20",
         (low, low + "~"),

@@ -33,7 +33,8 @@ COLUMNS = (1.0, 0.5, 0.5)
 SPEAKER, NAMED, RECENT, IMPORTANT, NEAR = 0.4, 0.1, 0.05, 0.05, 0.05
 MODES = ("hybrid", "fts", "vector")
 
-_FIELDS = (
+#: What a Finding is made of.
+FIELDS = (
     "e.rowid, e.id, e.kind, e.type, e.title, e.text, e.session, e.project, e.branch, e.scope, e.importance, e.created_at,"
     " e.last_seen_at, e.hash, e.same, e.detail"
 )
@@ -145,9 +146,11 @@ def _matching(store: Store, match: str, wanted: Wanted, most: int) -> list[tuple
         return []
     weights = ", ".join(map(str, COLUMNS))
     where = f" AND {wanted.where}" if wanted.where else ""
+    joined = " JOIN entries e ON e.rowid = entries_fts.rowid" if where else ""
     rows = store.query(
-        f"SELECT {_FIELDS}, -bm25(entries_fts, {weights}) AS fit FROM entries_fts f JOIN entries e ON e.rowid = f.rowid"
-        f" WHERE entries_fts MATCH ?{where} ORDER BY bm25(entries_fts, {weights}), e.rowid LIMIT ?",
+        f"SELECT {FIELDS}, -near.fit FROM (SELECT entries_fts.rowid AS row, bm25(entries_fts, {weights}) AS fit"
+        f" FROM entries_fts{joined} WHERE entries_fts MATCH ?{where} ORDER BY fit LIMIT ?) near"
+        " JOIN entries e ON e.rowid = near.row ORDER BY near.fit, e.rowid",
         (match, *wanted.bindings, most),
     )
     return [(Finding(row[:-1]), row[-1]) for row in rows]
@@ -181,7 +184,7 @@ def _with_hashes(store: Store, hashes: list[bytes], wanted: Wanted) -> list[Find
     where = f" AND {wanted.where}" if wanted.where else ""
     marks = ", ".join("?" * len(hashes))
     rows = store.query(
-        f"SELECT {_FIELDS} FROM entries e WHERE e.hash IN ({marks}){where} ORDER BY e.rowid LIMIT ?",
+        f"SELECT {FIELDS} FROM entries e WHERE e.hash IN ({marks}){where} ORDER BY e.rowid LIMIT ?",
         (*hashes, *wanted.bindings, CANDIDATES * 4),
     )
     return [Finding(row) for row in rows]
@@ -214,7 +217,7 @@ def _factor(one: Finding, names: set[str], things: set[str], wanted: Wanted) -> 
     project, branch = wanted.near
     if project is not None and one.project == project:
         factor *= 1 + NEAR * (1.0 if branch is not None and one.branch == branch else 0.5)
-    return factor
+    return float(factor)
 
 
 def speaks(one: Finding, names: set[str]) -> bool:
@@ -241,10 +244,13 @@ def known_names(store: Store, question: Question) -> set[str]:
 
 
 def _best(found: list[Finding], limit: int) -> list[Finding]:
-    """In order, each thing that is said twice once."""
+    """In order, each thing that is said twice once: in the place of the best of them the oldest, as lists show it."""
     kept: dict[str, Finding] = {}
     for one in sorted(found, key=lambda one: (-one.score, one.created_at, one.id)):
-        first = kept.setdefault(one.same, one)
-        if first is not one:
-            first.refs += [ref for ref in one.refs if ref not in first.refs]
+        best = kept.setdefault(one.same, one)
+        if best is not one:
+            shown, other = sorted((best, one), key=lambda one: (one.created_at, one.id))
+            shown.score = best.score
+            shown.refs += [ref for ref in other.refs if ref not in shown.refs]
+            kept[one.same] = shown
     return list(kept.values())[:limit]

@@ -12,7 +12,7 @@ from __future__ import annotations
 from heapq import nlargest
 
 from mait_code.journal.errors import MaitError
-from mait_code.journal.sha import sha256
+from mait_code.journal.sha import content_hash
 from mait_code.projections.vector_file import VectorFile
 
 TYPE_CHECKING = False
@@ -21,6 +21,8 @@ if TYPE_CHECKING:
     from typing import Any
 
     import apsw
+
+__all__ = ["Vectors", "content_hash"]
 
 #: For each text that is wanted so many are compared by their vectors, and never fewer than LEAST. A vector of fewer than
 #: 384 numbers has fewer bits, which say less, so it takes more of them.
@@ -34,12 +36,6 @@ QUERIES = 2000
 _QUERY_WAIT_MS = 100
 #: Hashes in one statement.
 _AT_ONCE = 500
-
-
-def content_hash(text: str) -> bytes:
-    """What a text is known by: the first 16 bytes of its SHA-256. Half characters count as they are."""
-    digest: bytes = sha256(text.encode("utf-8", "surrogatepass")).digest()
-    return digest[:16]
 
 
 class Vectors(VectorFile):

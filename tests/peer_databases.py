@@ -18,7 +18,8 @@ INSERT INTO schema_version VALUES (13);
 CREATE TABLE memory_entries (id INTEGER PRIMARY KEY AUTOINCREMENT, content TEXT NOT NULL, entry_type TEXT NOT NULL,
     importance INTEGER NOT NULL DEFAULT 5, memory_class TEXT, created_at TEXT NOT NULL, scope TEXT, project TEXT,
     branch TEXT, superseded_by INTEGER, superseded_at TEXT, reviewed_at TEXT);
-CREATE VIRTUAL TABLE memory_fts USING fts5(content, entry_type, project, scope);
+CREATE VIRTUAL TABLE memory_fts USING fts5(content, entry_type, project, scope, content='memory_entries',
+    content_rowid='id');
 CREATE TRIGGER memory_ai AFTER INSERT ON memory_entries BEGIN
     INSERT INTO memory_fts (rowid, content, entry_type, project, scope)
     VALUES (new.id, new.content, new.entry_type, new.project, new.scope); END;
@@ -81,7 +82,7 @@ def database(path: Path, schema: str, tables: dict[str, Iterable[dict[str, Any]]
             for row in rows:
                 marks = ", ".join("?" * len(row))
                 db.execute(f"INSERT INTO {table} ({', '.join(row)}) VALUES ({marks})", tuple(row.values()))
-    if "memory_entries" in schema:
+    if "memory_fts" in schema:
         import sqlite_vec
 
         db.enable_load_extension(True)

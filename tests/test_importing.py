@@ -5,6 +5,8 @@ from __future__ import annotations
 import contextlib
 import json
 import os
+import random
+import re
 import signal
 import subprocess
 import sys
@@ -109,19 +111,18 @@ def test_the_graph_and_reflections(cli: Cli, peer: Path) -> None:
         " JOIN memory_entities s ON s.id = r.source JOIN memory_entities t ON t.id = r.target ORDER BY 1"
     )
     assert rows(links) == [("Anna", "owns", "rocket", "since spring"), ("rocket", "depends_on", "sqlite", None)]
-    assert sorted(rows("SELECT project, memories FROM reflections")) == [("", 2), ("rocket", 3)] or sorted(
-        rows("SELECT coalesce(project, ''), memories FROM reflections")
-    ) == [("", 2), ("rocket", 3)]
+    assert sorted(rows("SELECT coalesce(project, ''), count FROM reflections")) == [("", 2), ("rocket", 3)]
 
 
 def test_cards_with_all_that_hangs_on_them(cli: Cli, peer: Path) -> None:
     brought(cli, "mait-code", str(peer))
     listed_ = cli("board", "list", "--all", "--archived", "--json").json
-    assert [(one["number"], one["title"], one["status"], one["priority"], one["project"]) for one in listed_] == [
-        (4, "New", "backlog", "medium", "rocket"),
+    told = sorted((one["number"], one["title"], one["status"], one["priority"], one["project"]) for one in listed_)
+    assert told == [
         (1, "Fix login", "in_progress", "high", "rocket"),
         (2, "Ship it", "done", "medium", "rocket"),
         (3, "Long gone", "archived", "medium", None),
+        (4, "New", "backlog", "medium", "rocket"),
     ]
     first, second, third = (cli("board", "show", number, "--json").json for number in "123")
     assert first["description"] == "It fails"
@@ -182,8 +183,8 @@ def test_inbox_reminders_and_observations(cli: Cli, peer: Path) -> None:
 
 def test_what_says_the_same_twice_is_kept_and_shown_once(cli: Cli, peer: Path) -> None:
     brought(cli, "mait-code", str(peer))
-    found = cli("memory", "search", "build port 5432", "--json").json["results"]
-    assert [one["text"] for one in found].count("The build runs on port 5432") == 1
+    found = cli("memory", "search", "build port 5432", "--json").json["hits"]
+    assert [one["content"] for one in found].count("The build runs on port 5432") == 1
     assert len(rows("SELECT 1 FROM memory_entries WHERE content LIKE '%5432'")) == 2
 
 
@@ -207,17 +208,15 @@ def test_a_second_run_writes_nothing(cli: Cli, home: Path, peer: Path, mem: Path
     assert not any(count["new"] or count["changed"] for count in again["counts"].values())
 
 
-def test_a_dry_run_counts_and_writes_nothing(cli: Cli, home: Path, peer: Path, mem: Path) -> None:
-    for source, path in (("mait-code", peer), ("claude-mem", mem)):
-        counted = brought(cli, source, str(path), "--dry-run")
-        assert counted["dry_run"] is True
-        assert events(home) == []
-        real = brought(cli, source, str(path))
-        assert new(counted) == new(real)
-        assert counted["lost"] == real["lost"]
-        for path_ in (home / "data/journal").glob("*/*.jsonl"):
-            path_.unlink()
-        cli("rebuild")
+@pytest.mark.parametrize("source", ["mait-code", "claude-mem"])
+def test_a_dry_run_counts_and_writes_nothing(cli: Cli, home: Path, peer: Path, mem: Path, source: str) -> None:
+    path = str(peer if source == "mait-code" else mem)
+    counted = brought(cli, source, path, "--dry-run")
+    assert counted["dry_run"] is True
+    assert events(home) == []
+    real = brought(cli, source, path)
+    assert new(counted) == new(real)
+    assert counted["lost"] == real["lost"]
 
 
 def test_two_machines_that_import_the_same_agree(
@@ -312,8 +311,13 @@ def test_a_kill_leaves_whole_actions_and_another_run_completes_them(tmp_path: Pa
     command = [sys.executable, "-m", "mait_code.commands.cli.main", "import", "mait-code", str(source)]
     process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE)
     deadline = time.monotonic() + 60
-    while not list((home / "data/journal").glob("*/*.jsonl")) and time.monotonic() < deadline:
-        time.sleep(0.002)
+    before = 0
+    while time.monotonic() < deadline:
+        size = sum(one.stat().st_size for one in (home / "data/journal").glob("*/*.jsonl"))
+        if size and size == before:
+            break  # one action is written, the next not begun
+        before = size
+        time.sleep(0.01)
     process.send_signal(signal.SIGKILL)
     process.communicate()
     there = len(events(home))
@@ -389,7 +393,7 @@ def test_odd_memories(cli: Cli, tmp_path: Path) -> None:
         memory(2, "  "),
         memory(3, 42, entry_type=None, importance="lots", scope=None, created_at=None),
         memory(4, b"bytes \xff\xfe of text", importance=99, scope="nowhere", project="p" * 300),
-        memory(5, "x" * 400_000),
+        memory(5, "word " * 80_000),
         memory(6, "itself", superseded_by=6, superseded_at=at(2)),
         memory(7, "dangling", superseded_by=999, superseded_at=None),
         memory(8, "tomorrow", created_at="2099-01-01T00:00:00+00:00", reviewed_at="2098-01-01"),
@@ -420,7 +424,7 @@ def test_odd_memories(cli: Cli, tmp_path: Path) -> None:
     assert of[3][:4] == ("42", "fact", 5, "global")
     assert of[4][0] == "bytes \ufffd\ufffd of text"
     assert (of[4][2], of[4][3], of[4][4]) == (10, "project", "p" * 200)
-    assert of[5][0] == "x" * len(of[5][0])
+    assert set(of[5][0].split()) == {"word"}
     assert 200_000 < len(of[5][0]) < 262_144
     assert (of[6][6], of[7][6], of[12][6], of[13][6], of[18][6]) == (0, 0, 0, 0, 0)
     assert of[8][5] < "2098"
@@ -440,7 +444,7 @@ def test_odd_memories(cli: Cli, tmp_path: Path) -> None:
 
 
 def test_every_change_is_told(cli: Cli, tmp_path: Path) -> None:
-    entries = [memory(1, "x" * 400_000), memory(2, "self", superseded_by=2, superseded_at=at(2))]
+    entries = [memory(1, "word " * 80_000), memory(2, "self", superseded_by=2, superseded_at=at(2))]
     peers.database(tmp_path / "peer/memory.db", peers.MEMORY, {"memory_entries": entries})
     told = cli("import", "mait-code", str(tmp_path / "peer"))
     assert told.code == 0
@@ -459,7 +463,7 @@ def test_odd_cards_and_reminders(cli: Cli, tmp_path: Path) -> None:
             "cards": [
                 card(1, None),
                 card(2, "two\nlines", status="On Hold", priority="URGENT", created_at=None, updated_at=None),
-                card(3, "In Progress", status="In-Progress", description="d" * 300_000, acceptance_criteria="a" * 10),
+                card(3, "In Progress", status="In-Progress", description="d " * 150_000, acceptance_criteria="a" * 10),
                 card(-4, "negative", status="done", completed_at=None),
             ],
             "card_comments": [
@@ -544,6 +548,64 @@ def test_lines_of_observations_that_are_none(cli: Cli, peer: Path) -> None:
     assert new(said)["project aliases"] == 1
 
 
+def loosened(schema: str) -> tuple[str, dict[str, list[str]]]:
+    """A schema without its constraints, and the columns of each table but its ids."""
+    kept = []
+    columns: dict[str, list[str]] = {}
+    for statement in schema.split(";\n"):
+        made = re.match(r"\s*CREATE TABLE (\w+) \((.*)\)( WITHOUT ROWID)?\s*$", statement, re.DOTALL)
+        if made is None or made[1].startswith("schema_version"):
+            continue
+        names = [
+            part.split()[0]
+            for part in re.split(r",(?![^(]*\))", made[2])
+            if part.split()[0] not in ("UNIQUE", "PRIMARY")
+        ]
+        columns[made[1]] = [name for name in names if name != "id"]
+        declared = [f"{name} INTEGER PRIMARY KEY" if name == "id" else name for name in names]
+        kept.append(f"CREATE TABLE {made[1]} ({', '.join(declared)});")
+    return "\n".join(kept), columns
+
+
+def test_rows_of_any_values(cli: Cli, tmp_path: Path, home: Path) -> None:
+    """Whatever stands in whatever column, an import ends well and a second one has nothing to add."""
+    rng = random.Random(11)
+    odd = (
+        None,
+        0,
+        -1,
+        7,
+        2**62,
+        1.5,
+        "",
+        " ",
+        "word",
+        "a\nb",
+        "é" * 150,
+        b"\xff\0",
+        b"",
+        "2025-01-02",
+        "<private>x",
+        "1e999",
+    )
+    schemas = {"memory": peers.MEMORY, "board": peers.BOARD, "inbox": peers.INBOX, "reminders": peers.REMINDERS}
+    for name, schema in {**schemas, "claude": peers.CLAUDE_MEM}.items():
+        loose, columns = loosened(schema)
+        made = {table: [{one: rng.choice(odd) for one in named} for _ in range(80)] for table, named in columns.items()}
+        peers.database(tmp_path / f"peer/{name}.db", loose, made)
+    for source, path in (("mait-code", tmp_path / "peer"), ("claude-mem", tmp_path / "peer/claude.db")):
+        first = brought(cli, source, str(path), code=1)
+        assert sum(new(first).values()) > 40, first
+        journal = files(home / "data")
+        again = brought(cli, source, str(path), code=1)
+        assert files(home / "data") == journal
+        assert not any(count["new"] or count["changed"] for count in again["counts"].values())
+    assert cli("verify").code == 0
+    before = cli("digest", "--json").json["total"]
+    cli("rebuild")
+    assert cli("digest", "--json").json["total"] == before
+
+
 # -- what is damaged --------------------------------------------------------------------------------------------------
 
 
@@ -556,8 +618,6 @@ def many(directory: Path, count: int) -> Path:
 
 def spoil(path: Path, marker: bytes, how: bytes = b"\xff") -> list[int]:
     """Damage the page of the table that holds a marker. Returns the numbers of the rows that were on it."""
-    import re
-
     content = bytearray(path.read_bytes())
     size = int.from_bytes(content[16:18], "big")
     # A page of the table, not of the full-text index: its rows are many and whole.
@@ -608,8 +668,6 @@ def test_one_database_that_is_none_does_not_cost_the_others(cli: Cli, peer: Path
 
 
 def test_random_damage_never_ends_in_a_crash(cli: Cli, tmp_path: Path) -> None:
-    import random
-
     rng = random.Random(7)
     sound = many(tmp_path / "sound", 300)
     content = (sound / "memory.db").read_bytes()
@@ -655,14 +713,13 @@ def test_claude_mem(cli: Cli, mem: Path) -> None:
     assert observed[3][:7] == ("c-3", "rocket", "discovery", None, None, "from the old days", '["no list"]')
     summary = rows("SELECT session_id, request, learned, files_modified, prompt_number FROM session_summaries")
     assert summary == [("c-1", "fix the login", "cookies go stale", '["b.py"]', 1)]
-    found = cli("memory", "search", "stale cookie", "--scope", "all", "--json").json["results"]
+    found = cli("memory", "search", "stale cookie", "--scope", "all", "--json").json["hits"]
     assert {"observation", "summary"} <= {one["kind"] for one in found}
 
 
 def test_nothing_private_reaches_the_disk(cli: Cli, mem: Path, home: Path) -> None:
     cli("import", "claude-mem", str(mem))
     every = b"".join(files(home).values())
-    assert b"1234" not in every.split(b'"data"', 1)[1] or b"my pin" not in every
     assert b"my pin" not in every
     assert b"all of it</private>" not in every
 
@@ -686,12 +743,12 @@ def test_odd_rows_of_claude_mem(cli: Cli, tmp_path: Path) -> None:
         peers.CLAUDE_MEM,
         {
             "sdk_sessions": [{"id": 1}, {"id": 2, "memory_session_id": "m-2", "started_at_epoch": "soon", "status": "failed"}],
-            "user_prompts": [{"id": 1, "prompt_text": None}, {"id": 2, "prompt_text": "p" * 500_000, "prompt_number": 0}],
+            "user_prompts": [{"id": 1, "prompt_text": None}, {"id": 2, "prompt_text": "some " * 100_000, "prompt_number": 0}],
             "observations": [
                 {"id": 1},
                 {"id": 2, "memory_session_id": "nobody", "type": "t" * 500, "title": "t", "facts": '{"a": [1]}',
                  "concepts": '["", "' + "c" * 300 + '", 5]', "files_read": "[null, 3]", "discovery_tokens": -5},
-                {"id": 3, "title": "big", "facts": json.dumps(["f" * 1000] * 600), "narrative": "n" * 300_000},
+                {"id": 3, "title": "big", "facts": json.dumps(["f " * 500] * 600), "narrative": "n " * 150_000},
                 {"id": 4, "title": "<private>t</private>"},
             ],
             "session_summaries": [{"id": 1}, {"id": 2, "request": b"\xff\xfe", "created_at": "2025-13-45"}],
@@ -748,7 +805,7 @@ def test_memory_files_of_the_client(cli: Cli, home: Path, tmp_path: Path) -> Non
     folder = native(home, project)
     os.utime(folder / "MEMORY.md", (1_735_800_000, 1_735_800_000))
     said = brought(cli, "claude-native")
-    assert new(said) == {"memories": 5}
+    assert new(said) == {"memories": 6}
     found = rows("SELECT content, entry_type, scope, project, tags, created_at FROM memory_entries ORDER BY content")
     assert [row[:5] for row in found] == [
         ("I am Anna.", "preference", "global", None, '["user"]'),
@@ -757,7 +814,7 @@ def test_memory_files_of_the_client(cli: Cli, home: Path, tmp_path: Path) -> Non
         ("```\nmake all\n\nmake test\n```", "fact", "project", "my_rocket", '["Build"]'),
         ("how tests run\n\nUse pytest -x.", "preference", "project", "my_rocket", '["feedback"]'),
         ("see `gone.md` for more", "fact", "project", "my_rocket", '["Build"]'),
-    ][: len(found)] or len(found) == 6
+    ]
     dates = {row[0][:4]: row[5] for row in found}
     assert dates["how "].startswith("2025-04-05T06:07:08")
     assert dates["Uses"].startswith("2025-01-02T06:40:00")
@@ -796,10 +853,7 @@ def test_two_machines_with_the_project_in_other_places(
     exchange(*machines)
     assert machines[0].json("conflicts") == []
     assert rows("SELECT DISTINCT project FROM memory_entries WHERE project IS NOT NULL") == [("me/rocket",)]
-    assert (
-        rows("SELECT count(*), count(DISTINCT content) FROM memory_entries")[0][0]
-        == rows("SELECT count(DISTINCT content) FROM memory_entries")[0][0]
-    )
+    assert rows("SELECT count(*), count(DISTINCT content) FROM memory_entries") == [(6, 6)]
 
 
 def test_the_project_of_a_directory_that_is_gone(tmp_path: Path) -> None:

@@ -51,7 +51,9 @@ def fill(machine: Machine) -> None:
         ).entity  # fmt: skip
         writer.append("memory.seen", old, wall=long_ago + clock.SECOND, ref="b", content="told again")
         anna, pump = (ids.derived_entity("entity", name) for name in ("anna", "pump"))
-        writer.append("entity.mentioned", anna, wall=long_ago, name="Anna", type="person", memory=old, context="she said")
+        writer.append(
+            "entity.mentioned", anna, wall=long_ago, name="Anna", type="person", memory=old, context="she said"
+        )
         writer.append("entity.mentioned", anna, name="Anna")
         writer.append("entity.mentioned", pump, name="Pump")
         writer.append("entity.linked", anna, relation="owns", target=pump, context="since 2020")
@@ -143,7 +145,9 @@ def test_two_states_of_one_memory_are_a_conflict_not_a_loss(machines: list[Machi
 def test_import_from_stdin_and_the_clock_to_the_microsecond(program: Cli, cli: Cli, home: Path) -> None:
     stored = cli("memory", "store", "just now", "--json").json
     content = program("memory", "export").out
-    done = program("memory", "import", "-", "--json", "--data-dir", str(home / "other"), input=b"\xef\xbb\xbf" + content)
+    done = program(
+        "memory", "import", "-", "--json", "--data-dir", str(home / "other"), input=b"\xef\xbb\xbf" + content
+    )
     assert (done.code, orjson.loads(done.out)["imported"]) == (0, {"memory": 1})
     listed = program("memory", "list", "--json", "--scope", "all", "--data-dir", str(home / "other"))
     assert orjson.loads(listed.out)[0]["created_at"] == stored["created_at"]
@@ -186,7 +190,11 @@ def memory(**more: Any) -> bytes:
 def test_a_bad_line_is_named_and_nothing_is_imported(cli: Cli, tmp_path: Path, content: bytes, said: str) -> None:
     file = tmp_path / "file.jsonl"
     file.write_bytes(memory(id="aahq2m9xt47w") + content if not content.startswith(b'{"kind":"export"') else content)
-    said = said.replace("line 2", "line 3").replace("line 1", "line 2") if not content.startswith(b'{"kind":"exp') else said
+    said = (
+        said.replace("line 2", "line 3").replace("line 1", "line 2")
+        if not content.startswith(b'{"kind":"exp')
+        else said
+    )
     result = cli("memory", "import", str(file))
     assert (result.code, result.out) == (2, "")
     assert said in result.err

@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any
 import messages_server as server
 import pytest
 from messages_server import Server, tool
+from two_machines import Machine, exchange
 
 from mait_code.commands import claude
 from mait_code.commands.claude import ModelFailed, Tool, ask
@@ -144,6 +145,8 @@ def test_insights_and_operations_with_yes(cli: Cli, home: Path, model: Callable[
     assert found[first]["superseded_by"] == found[second]["superseded_by"] == pins["Makefiles: tabs."]["id"]
     assert found[old]["superseded_by"] == pins["Two jobs are fine -> never four."]["id"]
     assert found[stale]["retired_at"]
+
+    assert "Build with make -j2." in (home / "data" / "memory" / "MEMORY.md").read_text()
 
     # One undo for each of them.
     for _ in range(4):
@@ -427,6 +430,48 @@ def test_a_failure_changes_nothing(cli: Cli, home: Path, model: Callable[..., Se
     assert len(result.err.splitlines()) == 2
     assert journal(home) == before
     assert len(api.requests) == 1, "no second try helps"
+
+
+def test_a_failure_in_a_later_round_keeps_and_tells_what_was_done(
+    cli: Cli, home: Path, model: Callable[..., Server]
+) -> None:
+    remember(cli, "one", "two", "three", "four")
+    one = tool({"insights": [{"text": "Numbers.", "from": ["m1"]}], "operations": []})
+    with model(one, server.words("no")) as api:
+        result = cli("memory", "reflect", "--yes", "--drain", "--batch-size", "2", "--min-new", "1", "--json")
+    assert result.code == 1
+    assert "words instead" in result.err
+    assert [turn["project"] for turn in result.json["rounds"]] == ["rocket"]
+    assert result.json["stored"] == 1
+    assert len(api.requests) == 2
+    assert [event["kind"] for event in events(home)].count("reflection.made") == 1
+
+
+def test_retiring_several_is_one_action(cli: Cli, model: Callable[..., Server]) -> None:
+    remember(cli, "pinned line one", "pinned line two", pinned=True)
+    remember(cli, *THREE)
+    with model(tool({"insights": [], "operations": [{"op": "retire", "pins": ["p1", "p2"], "from": ["m1"]}]})):
+        assert cli("memory", "reflect", "--yes").code == 0
+    assert not any(one["pinned"] for one in cli("memory", "list", "--json", "--limit", "50").json)
+    assert cli("undo").code == 0
+    assert sum(one["pinned"] for one in cli("memory", "list", "--json", "--limit", "50").json) == 2
+
+
+def test_what_two_machines_stored_alike_is_shown_once_and_covered_twice(
+    tmp_path: Path, cli: Cli, model: Callable[..., Server], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    one, other = (Machine(tmp_path, name, cli, monkeypatch) for name in ("one", "other"))
+    for machine in (one, other):
+        for text in THREE:
+            machine.ok("memory", "store", text)
+    exchange(one, other)
+    with model(tool(NOTHING)) as api:
+        one.ok("memory", "reflect", "--yes")
+        exchange(one, other)
+        assert other.json("memory", "reflect", "--yes")["skipped"]
+    assert sorted(shown(api.prompts[0])) == sorted(THREE)
+    assert api.prompts[0].count("two cores") == 1
+    assert len(api.requests) == 1
 
 
 def test_no_model_at_all(cli: Cli, home: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -172,7 +172,7 @@ def edit(ws: Workspace, out: Output, item: str, body: tuple[str, ...]) -> None:
 
 @command("triage")
 @argument("item")
-@option("--to", required=True, type=click.Choice(["card", "reminder", "done"]), help="What it becomes.")
+@option("--to", required=True, type=click.Choice(["card", "reminder", "memory", "done"]), help="What it becomes.")
 @option(
     "--title", metavar="TEXT", help="Title of the card, or what to be reminded of (the item's own text by default)."
 )
@@ -180,6 +180,9 @@ def edit(ws: Workspace, out: Output, item: str, body: tuple[str, ...]) -> None:
 @option("--priority", type=PRIORITY, help="Priority of the card (medium by default).")
 @option("--project", metavar="NAME", help="Project (the one it was captured in by default; empty for none).")
 @option("--when", metavar="TIME", help='When to be reminded: "tomorrow 9am", "every monday 10:00".')
+@option("--type", "type_", metavar="TYPE", help="Type of the memory (fact by default).")
+@option("--importance", type=click.IntRange(1, 10), help="Importance of the memory.")
+@option("--scope", type=click.Choice(["global", "project", "branch"]), help="Where the memory belongs (its project).")
 @pass_workspace
 def triage(
     ws: Workspace,
@@ -191,8 +194,11 @@ def triage(
     priority: str | None,
     project: str | None,
     when: str | None,
+    type_: str | None,
+    importance: int | None,
+    scope: str | None,
 ) -> None:
-    """Turn an item into a card or a reminder, or be done with it.
+    """Turn an item into a card, a reminder or a memory, or be done with it.
 
     It leaves the inbox in the same step, and the two name each other.
     """
@@ -200,8 +206,9 @@ def triage(
 
     described = text_or_stdin(description)
     sorted_ = inbox.triage(
-        ws, item, to, title=title, description=described, priority=priority, project=project, when=when
-    )
+        ws, item, to, title=title, description=described, priority=priority, project=project, when=when, type_=type_,
+        importance=importance, scope=scope,
+    )  # fmt: skip
     _changed(ws, out, sorted_, "Triaged", f" -> {_became(ws, sorted_)}")
 
 

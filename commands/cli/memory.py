@@ -14,13 +14,19 @@ if TYPE_CHECKING:
     from mait_code.commands.workspace import Workspace
     from mait_code.projections.memory_queries import Memory
 
+#: Seconds that a search may spend on embedding what has no vectors yet, besides its own question.
+FILLING = 0.3
+#: The importance that is not worth a word, and characters of an id in a remark.
+USUAL, SHORT = 5, 8
 SCOPE = click.Choice(["global", "project", "branch", "all"])
 
 
 def for_place(function: Any) -> Any:
     """The options that say where a memory belongs, or from where it is seen."""
     function = option("--branch", metavar="NAME", help="The branch (this directory's by default).")(function)
-    function = option("--project", metavar="NAME", help="The project (this directory's by default).")(function)
+    function = option("--project", metavar="NAME", help="The project (this directory's by default; empty for none).")(
+        function
+    )
     return option("--scope", type=SCOPE, help="global, project, branch, or all.")(function)
 
 
@@ -49,12 +55,19 @@ def store(
     A single dash as the text reads stdin. With --stdin each line is an object: content, and if you like type, importance,
     scope, project, branch, session, at, ref, tags.
     """
-    from mait_code.commands import memory, memory_lines
+    from mait_code.commands import memory
     from mait_code.commands.cli.board_options import words_or_stdin
     from mait_code.commands.memory_scope import here
 
+    if project is not None:
+        from mait_code.commands.memory_seen import known_as
+
+        project = known_as(ws, project)
+        scope = scope or (None if project else "global")
     place = here(memory.scope_named(scope) if scope else "", project, branch)
     if from_stdin:
+        from mait_code.commands import memory_lines
+
         memory_lines.refuse_words(content)
         new, again = memory_lines.store(ws, memory_lines.from_stdin(), type_, importance, place, tags, out.note)
         out.data({"stored": new, "seen": again}) if out.json else out.line(f"Stored {new}, {again} were known already.")
@@ -64,14 +77,19 @@ def store(
     for note in notes:
         out.note(note)
     if out.json:
-        close = [
+        similar = [
             {"id": one.id, "short": one.short, "similarity": round(ratio, 4), "content": one.content}
             for one, ratio in stored.close
         ]
-        out.data({**stored.memory.json(), "deduplicated": stored.joined, "similar": close})
+        away = stored.put_away.json() if stored.put_away is not None else None
+        out.data({**stored.memory.json(), "deduplicated": stored.joined, "similar": similar, "put_away": away})
         return
     did = "Known already" if stored.joined else "Stored"
     out.line(f"{did} ", out.style(stored.memory.short, "bold"), ": ", stored.memory.first_line)
+    if stored.put_away is not None:
+        gone = stored.put_away
+        how = f"superseded by {gone.superseded_by[:SHORT]}" if gone.superseded_by else "retired"
+        out.warn(f"{gone.short} says the same and was {how}; this one counts all the same")
     if stored.close:
         out.warn("this may contradict what is known:")
         for one, ratio in stored.close:
@@ -164,6 +182,8 @@ def _show(ws: Workspace, out: Output, text: str, asked: Any, meanings: Any) -> N
     from mait_code.commands import memory_search
     from mait_code.projections import ids
 
+    if asked.mode != "fts":
+        meanings.refresh(text, FILLING)
     (found,) = memory_search.search_all(ws, [text], asked, meanings)
     shorts = ids.Shorts(ws.reading("memory"))
     if out.json:
@@ -176,10 +196,40 @@ def _show(ws: Workspace, out: Output, text: str, asked: Any, meanings: Any) -> N
         out.line(
             out.style(f"{shorts.of(one.entity):<6}", "bold"),
             out.style(f" {local_time(one.created_at)[:10]}  {what:<12} ", "dim"),
-            memory_search.snippet(one.title or one.text, 100),
+            beginning(one.title or one.text, 100),
         )
 
 
-def shown(out: Output, memory: Memory) -> None:
-    """One memory on one line."""
-    out.line(out.style(memory.short, "bold"), f"  {memory.entry_type}  ", memory.first_line)
+def row(out: Output, memory: Memory) -> None:
+    """One memory on one line: id, date, type, importance where it is not the usual, and its beginning."""
+    what = memory.entry_type + (f" {memory.importance}" if memory.importance != USUAL else "")
+    out.line(
+        out.style(f"{memory.short:<6}", "bold"),
+        out.style(f" {local_time(memory.created_at)[:10]}  {what:<13} ", "dim"),
+        beginning(memory.content),
+        out.style(marks(memory), "yellow" if memory.conflicts or memory.newer else "cyan"),
+    )
+
+
+def beginning(text: str, longest: int = 120) -> str:
+    """The beginning of a text on one line."""
+    line = " ".join(text[: longest * 4].split())
+    return line if len(line) <= longest else line[: longest - 1] + "…"
+
+
+def marks(memory: Memory) -> str:
+    """What else is to be said of a memory on its line."""
+    said = []
+    if memory.superseded_by:
+        said.append(f"superseded by {memory.superseded_by[:SHORT]}")
+    if memory.retired_at:
+        said.append("retired")
+    if memory.pinned:
+        said.append("pinned")
+    if memory.seen_count > 1:
+        said.append(f"seen {memory.seen_count} times")
+    if memory.newer:
+        said.append("written by a newer version")
+    if memory.conflicts:
+        said.append(f"!conflict: {', '.join(memory.conflicts)}")
+    return "".join(f" ({one})" for one in said)

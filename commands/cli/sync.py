@@ -58,6 +58,8 @@ def sync(ws: Workspace, out: Output) -> int:
 
     with out.progress("syncing"):
         done = exchange.sync(ws)
+    for note in done.notes:
+        out.note(note)
     if out.json:
         out.data(done.json())
         return done.exit_code

@@ -52,7 +52,7 @@ INBOX = Table(
         "show": ("inbox:show", "Show one item whole"),
         "count": ("inbox:count", "Count what is waiting"),
         "edit": ("inbox:edit", "Change the text of an item"),
-        "triage": ("inbox:triage", "Turn an item into a card or a reminder, or be done with it"),
+        "triage": ("inbox:triage", "Turn an item into a card, a reminder or a memory, or be done with it"),
         "done": ("inbox:done", "Mark an item as dealt with"),
         "remove": ("inbox:remove", "Delete an item"),
         "restore": ("inbox:restore", "Bring an item back"),
@@ -81,6 +81,47 @@ MEMORY = Table(
     {
         "search": ("memory:search", "Find memories, and observations, summaries, prompts and turns, best first"),
         "store": ("memory:store", "Store a memory"),
+        "list": ("memory_views:list_memories", "List memories, newest first"),
+        "show": ("memory_views:show", "Show memories whole, or observations, summaries, prompts and turns"),
+        "timeline": ("memory_views:timeline", "Show what came before and after something, in the order of time"),
+        "edit": ("memory_edits:edit", "Correct a memory"),
+        "supersede": ("memory_edits:supersede", "Put a new memory in the place of an old one"),
+        "merge": ("memory_edits:merge", "Make one memory of several"),
+        "retire": ("memory_edits:retire", "Put a memory away that is true no longer"),
+        "delete": ("memory_edits:delete", "Delete a memory"),
+        "restore-entry": ("memory_edits:restore_entry", "Bring a deleted, retired or superseded memory back"),
+        "pin": ("memory_edits:pin", "Pin a memory"),
+        "unpin": ("memory_edits:unpin", "Unpin a memory"),
+        "review": ("memory_views:review", "List memories that are due for review, most decayed first"),
+        "reviewed": ("memory_edits:reviewed", "Say that a memory is still true"),
+        "stats": ("memory_views:stats", "Count memories by type, class, scope and project, and what has vectors"),
+        "reindex": ("memory_transfer:reindex", "Embed everything that has no vectors yet"),
+        "export": ("memory_transfer:export", "Write everything that is remembered as JSON lines"),
+        "import": ("memory_transfer:import_lines", "Take in what `memory export` wrote"),
+        "entities": ("graph:entities", "List who and what memories speak of; merge two of them, or remove one"),
+        "relationships": ("graph:relationships", "Show how one of them relates to others"),
+        "reflect": ("reflect:reflect", "Have a model look over new memories, and decide on what it proposes"),
+        "canonicalize-projects": (
+            "projects:canonicalize",
+            "Move memories under old names of projects to the present ones",
+        ),
+        "restore": ("projects:restore", "Make memory.db again from the journal, and say what it holds"),
+    },
+    summary="memory_views:overview",
+)
+
+IMPORT = Table(
+    "Bring in what other tools hold",
+    {
+        "mait-code": (
+            "importing:mait_code",
+            "Bring in a data directory of mait-code as it was before: memories, board, inbox, reminders",
+        ),
+        "claude-mem": (
+            "importing:claude_mem",
+            "Bring in a database of claude-mem: sessions, prompts, observations, summaries",
+        ),
+        "claude-native": ("importing:claude_native", "Bring in the memory files that Claude Code keeps itself"),
     },
 )
 
@@ -93,6 +134,16 @@ SETTINGS = Table(
         "unset": ("settings:unset", "Return a setting to its default"),
     },
     summary="settings:overview",
+)
+
+PROJECTS = Table(
+    "Projects and the other names they go by",
+    {
+        "list": ("projects:list_projects", "List projects, with their other names"),
+        "alias": ("projects:alias", "Say that a project went by another name"),
+        "unalias": ("projects:unalias", "Take another name back"),
+    },
+    summary="projects:overview",
 )
 
 CONFLICTS = Table(
@@ -112,6 +163,8 @@ ROOT = Table(
         "inbox": INBOX,
         "reminders": REMINDERS,
         "memory": MEMORY,
+        "import": IMPORT,
+        "projects": PROJECTS,
         "init": ("sync:init", "Make the data directory a git repository, with a remote if you name one"),
         "sync": ("sync:sync", "Exchange events with the other machines"),
         "conflicts": CONFLICTS,

@@ -1,0 +1,1 @@
+"""Bringing in what other tools hold: their rows become events that every machine derives alike."""
