@@ -242,6 +242,13 @@ def _git(ws: Workspace) -> Iterator[Check]:
         yield Check("git", OK, "nothing left half done")
 
 
+def _memory(ws: Workspace) -> Iterator[Check]:
+    from mait_code.commands import doctor_memory
+
+    for name, level, message, hint in doctor_memory.look(ws):
+        yield Check(name, level, message, hint)
+
+
 LOOKS: tuple[tuple[str, Look], ...] = (
     ("directories", _directories),
     ("format", _format),
@@ -255,6 +262,7 @@ LOOKS: tuple[tuple[str, Look], ...] = (
     ("spool", _spool),
     ("clocks", _clocks),
     ("git", _git),
+    ("memory", _memory),
 )
 
 fix = doctor_repairs.fix

@@ -36,7 +36,7 @@ PROGRAMS = {
     "mait": "main",
     "mc-tool-board": "board",
     "mc-tool-inbox": "inbox",
-    "mc-tool-reminders": "reminders",
+    "mc-tool-reminders", "mc-tool-memory": "reminders",
 }
 #: Other commands that a page may have run.
 RUNS = ("git", "rm", "cat", "ls", "mkdir", "cd", "export", "eval", "echo")

@@ -162,7 +162,8 @@ class Writer:
 
     def _sees(self, event: Event) -> Sees:
         """The heads of every register the event writes, as this machine knows them."""
-        registers = [register for register, _ in event.declared.writes(event.id, event.data)]
+        writes = event.declared.writes(event.id, event.data)
+        registers = [register for register, _ in writes]
         store = self.stores.get(event.declared.entity)
         if store is None and not event.declared.creates:
             # Without it the event would name no heads, and stand as a conflict with everything before it.
@@ -170,7 +171,7 @@ class Writer:
         known = store.heads(event.entity) if store is not None else {}
         known = {**known, **self._written.get(event.entity, {})}
         sees = {register: known[register] for register in registers if known.get(register)}
-        if "deleted" in registers and event.kind.endswith(".deleted"):
+        if ("deleted", True) in writes:
             every = {head for heads in known.values() for head in heads}
             if every:
                 sees["*"] = sorted(every)

@@ -19,18 +19,14 @@ class Projects(Projection):
 
     family = entity = "project"
     known_by_name = True
-    settled = ("alias",)
     tables: ClassVar[dict[str, str]] = {
         "project_aliases": "id TEXT PRIMARY KEY, alias TEXT NOT NULL, name TEXT NOT NULL"
     }
 
     def rows(self, entity: str, state: State) -> Iterable[tuple[str, Row]]:
-        alias, name = register.value(state, "alias"), register.value(state, "name")
-        if alias and name:
-            yield "project_aliases", (entity, alias, name)
+        said = register.value(state, "name")
+        if said:
+            yield "project_aliases", (entity, said["alias"], said["name"])
 
-    def inverse(self, name: str, value: Any, state: State) -> tuple[str, dict[str, Any]]:
-        alias, of = register.value(state, "alias") or "", register.value(state, "name")
-        if name == "alias":
-            return "project.aliased", {"alias": value or alias, "name": of or alias}
-        return ("project.aliased", {"alias": alias, "name": value}) if value else ("project.unaliased", {})
+    def inverse(self, name: str, value: Any, state: State) -> tuple[str, dict[str, Any]]:  # noqa: ARG002
+        return ("project.aliased", value) if value else ("project.unaliased", {})

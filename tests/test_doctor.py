@@ -22,8 +22,9 @@ if TYPE_CHECKING:
     from pathlib import Path
 
 ALL_WELL = [
-    "data-dir", "state-dir", "format", "settings", "store-board", "store-inbox", "store-reminders", "store-journal",
-    "segments", "lines", "gaps", "gone", "strangers", "spool", "clocks", "git-settings", "git",
+    "data-dir", "state-dir", "format", "settings", "store-board", "store-inbox", "store-reminders",
+    "store-memory", "store-projects", "store-journal",
+    "segments", "lines", "gaps", "gone", "strangers", "spool", "clocks", "git-settings", "git", "meaning", "vectors",
 ]  # fmt: skip
 
 

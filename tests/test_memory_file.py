@@ -954,9 +954,7 @@ _WORDS = ("tea", "port", "release", "branch", "naming", "日本", "error", "gree
 def own_lines(text: str) -> list[str]:
     """The user's lines, found without our parser: what stands in no block, but headings of ours and empty lines."""
     rest = _BLOCK.sub("", text).split("\n")
-    return [
-        bare for bare in (line.removesuffix("\r") for line in rest) if bare.strip("\ufeff ") and bare not in _HEADINGS
-    ]
+    return [bare for bare in (line.rstrip("\r") for line in rest) if bare.strip("\ufeff ") and bare not in _HEADINGS]
 
 
 class Model:

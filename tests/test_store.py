@@ -40,8 +40,8 @@ def place(tmp_path_factory: pytest.TempPathFactory, monkeypatch: pytest.MonkeyPa
 
 def fill(place: Place, count: int) -> None:
     journal = place.journal()
-    board, inbox, reminders, log = place.stores()
-    with journal.writing(board, inbox, reminders, log) as writer:
+    opened = place.stores()
+    with journal.writing(*opened) as writer:
         for number in range(count):
             card = writer.append("card.created", title=f"card {number} " + "x" * 300, number=number + 1)
             writer.append("card.moved", card.entity, column="done")
@@ -49,7 +49,7 @@ def fill(place: Place, count: int) -> None:
             writer.append("inbox.captured", body=f"thought {number}")
             when = {"due": "2030-01-01T09:00", "zone": "Europe/Berlin"}
             writer.append("reminder.set", what=f"reminder {number}", when=when)
-    for store in (board, inbox, reminders, log):
+    for store in opened:
         store.close()
 
 

@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from mait_code.commands.output import Output
     from mait_code.commands.workspace import Workspace
 
-STORES = ("board", "inbox", "reminders", "journal")
+STORES = ("board", "inbox", "reminders", "memory", "projects", "journal")
 
 
 @command("verify")

@@ -46,7 +46,6 @@ SETTLED = {
     "memory": ("reviewed",),
     "entity": ("name", "type", "link:"),
     "document": ("name",),
-    "project": ("alias",),
 }
 _SUM = re.compile(rb',"sum":"([0-9a-f]{16})"')
 
@@ -179,7 +178,7 @@ WRITES: dict[str, Callable[[str, dict[str, Any]], Writes]] = {
     "reflection.made": _fields("project", "memories", "insights", "by", "origin"),
     "reflection.deleted": _deleted,
     "reflection.restored": _reopened,
-    "project.aliased": _fields("alias", "name"),
+    "project.aliased": lambda _id, data: {"name": {"alias": data["alias"], "name": data["name"]}},
     "project.unaliased": lambda _id, _data: {"name": None},
 }
 

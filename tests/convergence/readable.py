@@ -50,8 +50,8 @@ def expected(family: str, entities: dict[str, Entity]) -> Rows:
             add[kind](rows, id_, entity)
         elif family == "memory":
             _remembered(rows, kind, id_, entity)
-        elif family == "project" and entity.value("alias") and entity.value("name"):
-            rows["aliases"].append((entity.value("alias"), entity.value("name")))
+        elif family == "project" and entity.value("name"):
+            rows["aliases"].append((entity.value("name")["alias"], entity.value("name")["name"]))
     return {name: sorted(found, key=repr) for name, found in rows.items()}
 
 

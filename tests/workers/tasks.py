@@ -5,7 +5,7 @@ from __future__ import annotations
 import random
 from typing import TYPE_CHECKING
 
-from mait_code.journal import spool, sync
+from mait_code.journal import ids, spool, sync
 from mait_code.journal.errors import MaitError
 from mait_code.projections import stores
 from mait_code.projections.rebuild import rebuild
@@ -26,18 +26,28 @@ def append(place: Place, seed: int, acknowledge: Acknowledge) -> None:
     """Write as commands do: one or several events, deciding with stores, now and then without."""
     generator = random.Random(seed)
     journal = place.journal()
-    board, inbox, reminders, log = place.stores()
+    opened = place.stores()
+    board, memories = (next(one for one in opened if one.name == name) for name in ("board.db", "memory.db"))
     for turn in range(TURNS):
-        with journal.writing(board, inbox, reminders, log) as writer:
-            _some_events(writer.append, generator, board, turn)
+        with journal.writing(*opened) as writer:
+            _some_events(writer.append, generator, board, memories, turn)
         acknowledge([event.id for event in writer.events])
 
 
-def _some_events(say: Callable[..., object], generator: random.Random, board: Store, turn: int) -> None:
+def _some_events(
+    say: Callable[..., object], generator: random.Random, board: Store, memories: Store, turn: int
+) -> None:
     text = "x" * generator.choice([1, 40, 400])
-    if turn % 3 == 0:
+    if turn % 5 == 0:
         say("inbox.captured", body=text)
-    elif turn % 3 == 1:
+    elif turn % 5 == 1:
+        say("memory.stored", content=text, type="fact", tags=["a"], session=f"s{turn % 2}")
+        say("entity.mentioned", ids.derived_entity("entity", "redis"), name="Redis")
+    elif turn % 5 == 2:
+        for (id_,) in memories.query("SELECT id FROM memory_entries WHERE live ORDER BY id LIMIT 2"):
+            say(generator.choice(["memory.pinned", "memory.retired", "memory.deleted", "memory.seen"]), f"memory/{id_}")
+        say("observation.recorded", type="bugfix", title=text)
+    elif turn % 5 == 3:
         say("card.created", title=text, number=turn)
         say("reminder.set", what=text, when={"due": "2030-01-01T09:00", "zone": "UTC"})
     else:
@@ -47,8 +57,7 @@ def _some_events(say: Callable[..., object], generator: random.Random, board: St
 
 def append_once(place: Place, seed: int, acknowledge: Acknowledge) -> None:
     """One action of three events."""
-    board, inbox, reminders, _log = place.stores()
-    with place.journal().writing(board, inbox, reminders) as writer:
+    with place.journal().writing(*place.stores()) as writer:
         card = writer.append("card.created", title=f"card {seed}", number=1)
         writer.append("card.moved", card.entity, column="done")
         writer.append("inbox.captured", body="x" * 300)
