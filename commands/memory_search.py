@@ -218,7 +218,7 @@ def _wanted(ws: Workspace, asked: Asked) -> Wanted:
         mode=asked.mode,
         where=" AND ".join(conditions),
         bindings=[*seen.bindings, *asked.bindings],
-        near=(names[0] if names else project, branch),
+        near=(project, branch),
         age=lambda at: max(0, now - clock.micros(at)) / _DAY,
         rank=classic(project, branch, asked.mode, now) if asked.rank == "classic" else None,
     )

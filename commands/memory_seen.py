@@ -46,7 +46,7 @@ def seen(
     if not where and scope in ("project", "branch"):
         # Outside any project a named scope still means what it says: all there is of it.
         where, bindings = f"{prefix}scope = ?", [scope]
-    return Seen(where, bindings, project, branch)
+    return Seen(where, bindings, names[0] if names else project, branch)
 
 
 def known_as(ws: Workspace, project: str) -> str | None:

@@ -36,7 +36,8 @@ PROGRAMS = {
     "mait": "main",
     "mc-tool-board": "board",
     "mc-tool-inbox": "inbox",
-    "mc-tool-reminders", "mc-tool-memory": "reminders",
+    "mc-tool-reminders": "reminders",
+    "mc-tool-memory": "memory",
 }
 #: Other commands that a page may have run.
 RUNS = ("git", "rm", "cat", "ls", "mkdir", "cd", "export", "eval", "echo")

@@ -49,7 +49,7 @@ DEFAULT = (
 )
 
 _SECTION_OF = {type_: section for section, (type_, _) in SECTIONS.items()}
-_ORDER = {section: place for place, section in enumerate((*SECTIONS, MORE))}
+_BLOCKS = frozenset((*SECTIONS, MORE))
 _BOM = "\ufeff"
 _MORE_LINE = re.compile(r"_\d+ more (?:is|are) pinned\b.*_\s*")
 
@@ -103,9 +103,9 @@ def parse(text: str) -> Parsed:
         bare = lines.bare
         bom = _BOM if lines.at == 0 and bare.startswith(_BOM) else ""
         found = OPEN.fullmatch(bare[len(bom) :])
-        if found and found[1] in _ORDER:
+        if found and found[1] in _BLOCKS:
             lines.at += 1
-            block = read_block(lines, _SECTION_OF["fact"] if found[1] == MORE else found[1], _ORDER)
+            block = read_block(lines, _SECTION_OF["fact"] if found[1] == MORE else found[1], _BLOCKS)
             owed = block.cut
             before, after = block.before, block.after
             if found[1] == MORE:
@@ -137,13 +137,12 @@ def _normal(parts: Iterable[Part]) -> list[Part]:
                 kept[-1] = Part("", kept[-1].text + part.text)
             else:
                 kept.append(part)
-    limit = len(_ORDER)
-    while kept and kept[-1].section and _ORDER[kept[-1].section] < limit:
-        section = kept[-1].section
-        before = _without_heading(kept[:-1], section)
+    # In whatever order they stand: were it to matter, what is a template alone would be none with a section behind it.
+    while kept and kept[-1].section:
+        before = _without_heading(kept[:-1], kept[-1].section)
         if before is None:
             break
-        kept, limit = before, _ORDER[section]
+        kept = before
     if any(part.section == MORE for part in kept):
         return _normal(part for part in kept if part.section != MORE)
     return kept
@@ -241,7 +240,7 @@ def _parts(template: str) -> list[Part]:
         bare = lines.bare
         bom = _BOM if lines.at == 0 and bare.startswith(_BOM) else ""
         found = OPEN.fullmatch(bare[len(bom) :])
-        if found and found[1] in _ORDER:
+        if found and found[1] in _BLOCKS:
             parts += [Part("", bom), Part(found[1])]
             lines.at += 1
             if not lines.done() and CLOSE.fullmatch(lines.bare):

@@ -20,6 +20,7 @@ from peer_databases import at, card, memory
 from two_machines import Machine, exchange
 
 from mait_code.commands.importing import claude_native
+from mait_code.commands.importing.rows import Source
 from mait_code.commands.importing.values import listed, moment
 from mait_code.commands.workspace import Workspace
 
@@ -375,6 +376,28 @@ def test_copies_are_cleaned_away(cli: Cli, peer: Path, tmp_path: Path, monkeypat
     with still_open(peer / "inbox.db", "DELETE FROM inbox_items"):
         brought(cli, "mait-code", str(peer))
     assert list(scratch.iterdir()) == []
+
+
+def test_a_database_that_is_written_while_it_is_read(tmp_path: Path, peer: Path) -> None:
+    with Source(str(peer / "inbox.db")) as source:
+        assert not source.changed
+        db = apsw.Connection(str(peer / "inbox.db"))
+        db.execute("INSERT INTO inbox_items (body) VALUES ('meanwhile')")
+        db.close()
+        assert source.changed
+    with still_open(peer / "inbox.db", "DELETE FROM inbox_items"), Source(str(peer / "inbox.db")) as source:
+        with still_open(peer / "inbox.db", "INSERT INTO inbox_items (body) VALUES ('later')"):
+            assert not source.changed, "a copy was taken, and nobody writes that"
+        assert list(source.rows("inbox_items")) == []
+
+
+def test_the_old_directory_may_be_ours(cli: Cli, home: Path) -> None:
+    peers.mait_code(home / "data")
+    said = brought(cli, "mait-code", str(home / "data"))
+    assert new(said)["memories"] == 6
+    assert new(said)["cards"] == 4
+    assert cli("verify").code == 0
+    assert set(new(brought(cli, "mait-code", str(home / "data"))).values()) == {0}
 
 
 def test_a_path_with_marks_of_a_uri(cli: Cli, tmp_path: Path) -> None:

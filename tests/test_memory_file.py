@@ -211,6 +211,8 @@ def test_every_content_survives_as_a_bullet(text: str) -> None:
         "", "\n", "\n\n", "x", "x\n", "\ufeff", "\ufeffx\r\n", "x\r\ny", "x\ny\r\n", "x\r", "## Facts\n", "\n## Facts\n", "x\n## Facts\n",
         "<!-- mait-code:unknown -->\n- mine\n<!-- /mait-code -->\n", "a <!-- mait-code:facts -->\n", "- my own\n- list", " \t\n", DEFAULT,
         "```\ncode without an end\n", "<!-- a comment without an end\n", "\n" * 300,
+        DEFAULT + "\n## Facts\n<!-- mait-code:facts -->\n<!-- /mait-code -->\n\n## Preferences\n<!-- mait-code:preferences -->\n",
+        "x\n## Tasks\n<!-- mait-code:tasks -->\n<!-- /mait-code -->\n\n## Facts\n<!-- mait-code:facts -->\n<!-- /mait-code -->\n",
         "<!-- mait-code:facts -->\n<!-- /mait-code -->\n", "\ufeff<!-- mait-code:facts -->\n<!-- /mait-code -->\nmine",
     ],
 )  # fmt: skip
@@ -265,7 +267,7 @@ def test_any_file_settles(text: str, many: int) -> None:
     entries += [entry(f"new {n}", "facts", 50 + n) for n in range(many)]
     written, placed = render(parsed.template, entries)
     again = parse(written)
-    assert again.template == parsed.template
+    assert again.template == parsed.template == parse(parsed.template).template
     assert sorted(one.text for one in again.bullets) == sorted(one.bullet.text for one in placed)
     assert render(again.template, entries)[0] == written
     gone = re.compile(r"<!--\s*/?mait-code[^>]*-->|## (Facts|Tasks)\n|[-\s]")

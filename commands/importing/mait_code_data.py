@@ -135,6 +135,9 @@ def _aliases(importer: Importer, path: str) -> None:
             content = file.read()
     except FileNotFoundError:
         return
+    except OSError as error:
+        importer.lost.append(Lost(_ALIASES, None, f"it cannot be read: {error.strerror}"))
+        return
     import orjson
 
     try:
@@ -169,20 +172,25 @@ def _observations(importer: Importer, directory: str) -> Iterator[Record]:
     import orjson
 
     for file in files:
-        with open(os.path.join(directory, file), "rb") as lines:
-            for number, line in enumerate(lines, 1):
-                if not line.strip():
-                    continue
-                try:
-                    raw = orjson.loads(line)
-                except orjson.JSONDecodeError as error:
-                    importer.lost.append(Lost(file, number, f"it is not JSON: {error}"))
-                    continue
-                record = _observation(file, number, raw, line)
-                if isinstance(record, Lost):
-                    importer.lost.append(record)
-                elif record is not None:
-                    yield record
+        try:
+            with open(os.path.join(directory, file), "rb") as opened:
+                lines = opened.read().split(b"\n")
+        except OSError as error:
+            importer.lost.append(Lost(file, None, f"it cannot be read: {error.strerror}"))
+            continue
+        for number, line in enumerate(lines, 1):
+            if not line.strip():
+                continue
+            try:
+                raw = orjson.loads(line)
+            except orjson.JSONDecodeError as error:
+                importer.lost.append(Lost(file, number, f"it is not JSON: {error}"))
+                continue
+            record = _observation(file, number, raw, line)
+            if isinstance(record, Lost):
+                importer.lost.append(record)
+            elif record is not None:
+                yield record
 
 
 def _observation(file: str, number: int, raw: Any, line: bytes) -> Record | Lost | None:

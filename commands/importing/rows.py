@@ -75,22 +75,26 @@ class Source:
         self.path = os.path.realpath(path)
         self.lost: list[Lost] = []
         self._copy = ""
+        #: The copy may be neither of before nor of after a write.
+        self._torn = False
         self._seen = _looks(self.path)
-        self._db = self._open()
+        self._db: apsw.Connection | None = None
         try:
-            self.tables = self._tables()
-        except apsw.Error as error:
+            self._db = self._open()
+            self.tables = self._tables(self._db)
+        except (apsw.Error, OSError) as error:
             self.close()
             raise Refused(f"{path} cannot be read: {error}", "is it a SQLite database?") from error
 
-    def _tables(self) -> set[str]:
+    @staticmethod
+    def _tables(db: apsw.Connection) -> set[str]:
         query = "SELECT name FROM sqlite_schema WHERE type = 'table'"
         try:
-            found = self._db.execute(query).fetchall()
+            found = db.execute(query).fetchall()
         except (apsw.CorruptError, apsw.SQLError):
             # So SQLite reads a file that is shorter than it says, or that has a table it cannot make sense of.
-            self._db.pragma("writable_schema", True)
-            found = self._db.execute(query).fetchall()
+            db.pragma("writable_schema", True)
+            found = db.execute(query).fetchall()
         return {str(name) for (name,) in found}
 
     def _open(self) -> apsw.Connection:
@@ -111,20 +115,29 @@ class Source:
         target = os.path.join(self._copy, "copy.db")
         for _ in range(COPIES):
             self._seen = _looks(self.path)
-            for name, _size, _time in self._seen:
-                shutil.copyfile(name, target + name[len(self.path) :])
-            if _looks(self.path) == self._seen:
+            for end in ("-wal", "-journal"):
+                if os.path.exists(target + end):
+                    os.unlink(target + end)  # of the time before
+            try:
+                for name, _size, _time in self._seen:
+                    shutil.copyfile(name, target + name[len(self.path) :])
+            except FileNotFoundError:
+                self._torn = True  # the log was taken into the database this moment
+                continue
+            self._torn = _looks(self.path) != self._seen
+            if not self._torn:
                 break
         return target
 
     @property
     def changed(self) -> bool:
         """Whether the database was written while it was read: what was read of it may be neither here nor there."""
-        return _looks(self.path) != self._seen
+        return self._torn if self._copy else _looks(self.path) != self._seen
 
     def close(self) -> None:
         """Close, and take the copy away where there was one."""
-        self._db.close()
+        if self._db is not None:
+            self._db.close()
         if self._copy:
             import shutil
 
@@ -139,17 +152,10 @@ class Source:
     ) -> None:
         self.close()
 
-    def count(self, table: str) -> int:
-        """How many rows a table has, 0 where that cannot be told."""
-        try:
-            return int(self._db.execute(f"SELECT count(*) FROM {_quoted(table)}").get or 0)  # noqa: S608
-        except apsw.Error:
-            return 0
-
     def rows(self, table: str, needed: Sequence[str] = ()) -> Iterator[Row]:
         """Every row that can be read, by id. A table that is not there has none; one without a column in `needed` is
         lost as a whole."""
-        if table not in self.tables:
+        if self._db is None or table not in self.tables:
             return
         try:
             columns = [str(row[1]) for row in self._db.execute(f"PRAGMA table_info({_quoted(table)})")]
