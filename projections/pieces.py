@@ -14,7 +14,7 @@ _RUN = (
     "\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u3040-\u30ff\u31f0-\u31ff\u3400-\u4dbf\u4e00-\u9fff\uac00-\ud7af\uf900-\ufaff"
     "\uff66-\uff9f\U00020000-\U0003ffff"
 )
-_UNSPACED = re.compile(f"[{_RUN}]+")
+_UNSPACED = f"[{_RUN}]+"
 _CAMEL = re.compile(r"[a-z0-9]+[A-Z]|[A-Z]{2,}[a-z]")
 _WORD = re.compile(r"[^\W\d_]{5,}")
 _PART = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+|\d+")
@@ -27,10 +27,10 @@ LONGEST = 64
 def pieces(text: str) -> str:
     """The pieces of a text, separated by spaces; empty for most English prose."""
     found: list[str] = []
-    for run in _UNSPACED.findall(text) if not text.isascii() else ():
+    for run in unspaced(text):
         found += grams(run)
     for word in _WORD.findall(text):
-        if len(word) >= LONG and len(word) <= LONGEST and not _UNSPACED.match(word):
+        if len(word) >= LONG and len(word) <= LONGEST and (word.isascii() or not re.match(_UNSPACED, word)):
             lowered = word.lower()
             found += [lowered[start:] for start in range(3, len(lowered) - ENDING + 1)]
     if _CAMEL.search(text):
@@ -48,4 +48,5 @@ def grams(run: str) -> list[str]:
 
 def unspaced(text: str) -> list[str]:
     """The runs of a text that have no spaces between their words."""
-    return [] if text.isascii() else _UNSPACED.findall(text)
+    # The pattern takes milliseconds to compile, so `re` does it, and keeps it, for whoever has such a text.
+    return [] if text.isascii() else re.findall(_UNSPACED, text)
