@@ -15,7 +15,8 @@ _RUN = (
     "\uff66-\uff9f\U00020000-\U0003ffff"
 )
 _UNSPACED = f"[{_RUN}]+"
-_CAMEL = re.compile(r"[a-z0-9]+[A-Z]|[A-Z]{2,}[a-z]")
+#: One character on each side: with repetitions it would be quadratic on long runs.
+_CAMEL = re.compile(r"[a-z0-9][A-Z]|[A-Z]{2}[a-z]")
 _WORD = re.compile(r"[^\W\d_]{5,}")
 _PART = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+|\d+")
 #: A word this long may be several; its endings from this length on are kept.

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import random
 import subprocess
+import time
 from typing import TYPE_CHECKING, Any
 
 import orjson
@@ -124,6 +125,21 @@ def test_a_question_has_few_words_and_is_quoted(text: str) -> None:
 @given(st.text(max_size=300))
 def test_pieces_are_words_apart(text: str) -> None:
     assert all(pieces(text).split(" ")) or pieces(text) == ""
+
+
+@pytest.mark.parametrize("run", ["a", "A", "aB", "AAb", "1", "東", "é", "_", "a1", " "])
+def test_long_runs_take_time_in_proportion(run: str) -> None:
+    """Twenty times the text may take sixty times as long, not four hundred. Base64 is pasted into notes."""
+
+    def took(length: int) -> float:
+        text = (run * length)[:length]
+        began = time.process_time()
+        pieces(text)
+        Question(text).match()
+        return time.process_time() - began
+
+    small = min(took(10_000) for _ in range(3))
+    assert took(200_000) < max(60 * small, 0.5)
 
 
 # -- what is searched, and from where
