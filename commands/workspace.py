@@ -72,6 +72,10 @@ class Workspace:
             found.step = self.step
         return found
 
+    def has_open(self, name: str) -> bool:
+        """Whether a store has been asked for."""
+        return name in self._stores
+
     def reading(self, name: str) -> Store:
         """A store caught up for reading: if another process is writing it, it is served as it is."""
         store = self.store(name)

@@ -64,6 +64,7 @@ class Memories(Projection):
         # Of what is said twice one is shown, and a new text is looked up here, among what was put away too.
         "CREATE INDEX IF NOT EXISTS memory_entries_same ON memory_entries (same)",
         "CREATE INDEX IF NOT EXISTS memory_entries_successor ON memory_entries (superseded_by)",
+        "CREATE INDEX IF NOT EXISTS memory_entries_pinned ON memory_entries (id) WHERE pinned AND live",
     )
 
     def derive(self, state: State, event: Event) -> None:

@@ -7,6 +7,7 @@ A command is a function under `command`, `argument` and `option`, and under one 
 from __future__ import annotations
 
 import os
+from contextlib import contextmanager
 from functools import update_wrapper
 from typing import TYPE_CHECKING, Any, Concatenate, Literal, ParamSpec
 
@@ -17,7 +18,7 @@ from mait_code.commands.output import Output, visible
 from mait_code.journal.settings import native_path
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Iterator
 
     from click.shell_completion import CompletionItem
 
@@ -306,7 +307,8 @@ def pass_workspace(function: Callable[Concatenate[Workspace, Output, P], Result]
         with _open_workspace(invocation) as workspace:
             workspace.step = _folding(invocation.out)
             try:
-                result = function(workspace, invocation.out, *args, **kwargs)
+                with _in_step(workspace, invocation):
+                    result = function(workspace, invocation.out, *args, **kwargs)
             finally:
                 for said in dict.fromkeys(workspace.journal.masked):
                     invocation.out.note(said)
@@ -322,6 +324,30 @@ def pass_workspace(function: Callable[Concatenate[Workspace, Output, P], Result]
             return result
 
     return update_wrapper(run, function)
+
+
+#: Commands that read or change what MEMORY.md shows; `memory reflect` and `sync` see to it themselves.
+_REMEMBERING = ("memory", "undo", "conflicts", "inbox", "import")
+
+
+@contextmanager
+def _in_step(workspace: Workspace, invocation: Invocation) -> Iterator[None]:
+    """What was edited in MEMORY.md counts before the command, and the file shows what the command did."""
+    path = invocation.path
+    if not path or path[0] not in _REMEMBERING or path[-1] == "reflect":
+        yield
+        return
+    if path[0] == "memory":
+        from mait_code.commands import memory_file
+
+        for note in memory_file.adopt(workspace):
+            invocation.out.note(note)
+    yield
+    if workspace.has_open("memory"):
+        from mait_code.commands import memory_file
+
+        for note in memory_file.refresh(workspace):
+            invocation.out.note(note)
 
 
 def _folding(out: Output) -> Callable[[int, int], None]:
