@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from mait_code.commands import board
-from mait_code.projections import board_queries, inbox_queries, reminder_queries
+from mait_code.projections import board_queries, inbox_queries, memory_queries, reminder_queries
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -20,10 +20,13 @@ _SETTLED = ("done", "archived")
 class Summary:
     """How things stand. `columns` counts the live columns of `project` (None: of every card, where `every` is set).
 
-    `elsewhere` counts live cards of other projects; `conflicts` open conflicts of all kinds of things.
+    `elsewhere` counts live cards of other projects; `memories` those seen from here, `review` how many of them are due for
+    a look; `conflicts` open conflicts of all kinds of things.
     """
 
-    __slots__ = ("columns", "conflicts", "elsewhere", "every", "overdue", "project", "upcoming", "waiting")
+    __slots__ = (
+        "columns", "conflicts", "elsewhere", "every", "memories", "overdue", "project", "review", "upcoming", "waiting",
+    )  # fmt: skip
 
     def __init__(self) -> None:
         self.project: str | None = None
@@ -33,6 +36,8 @@ class Summary:
         self.overdue: list[Reminder] = []
         self.upcoming = 0
         self.waiting = 0
+        self.memories = 0
+        self.review = 0
         self.conflicts = 0
 
     def json(self) -> dict[str, Any]:
@@ -41,6 +46,7 @@ class Summary:
             "board": {"project": self.project, "counts": self.columns, "elsewhere": self.elsewhere},
             "reminders": {"overdue": [one.json() for one in self.overdue], "upcoming": self.upcoming},
             "inbox": {"waiting": self.waiting},
+            "memory": {"seen": self.memories, "due": self.review},
             "conflicts": self.conflicts,
         }
 
@@ -52,8 +58,19 @@ def summary(ws: Workspace, now: datetime) -> Summary:
     found.overdue = reminder_queries.overdue(ws.reminders, now)
     found.upcoming = reminder_queries.count(ws.reminders) - len(found.overdue)
     found.waiting = inbox_queries.count(ws.inbox)
-    found.conflicts = sum(len(store.conflicted()) for store in (ws.board, ws.inbox, ws.reminders))
+    _count_memories(ws, found)
+    stores = (ws.board, ws.inbox, ws.reminders, ws.reading("memory"), ws.reading("projects"))
+    found.conflicts = sum(len(store.conflicted()) for store in stores)
     return found
+
+
+def _count_memories(ws: Workspace, found: Summary) -> None:
+    from mait_code.commands import memory_review, memory_seen
+
+    seen = memory_seen.seen(ws, prefix="memory_entries.")
+    found.memories = memory_queries.count(ws.reading("memory"), seen.where, seen.bindings)
+    if found.memories:
+        found.review = memory_review.due(ws, 1)[1]
 
 
 def _count_cards(ws: Workspace, found: Summary) -> None:

@@ -65,9 +65,9 @@ def path_text(path: str | bytes) -> str:
     return os.fsencode(path).decode("utf-8", "backslashreplace")
 
 
-def counted(count: int, what: str) -> str:
-    """A number with its noun: "1 event", "2 events"."""
-    return f"{count} {what}" if count == 1 else f"{count} {what}s"
+def counted(count: int, what: str, several: str = "") -> str:
+    """A number with its noun: "1 event", "2 events"; `several` where that is not the noun and an s."""
+    return f"{count} {what}" if count == 1 else f"{count} {several or what + 's'}"
 
 
 class Styled(str):

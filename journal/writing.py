@@ -47,6 +47,8 @@ if TYPE_CHECKING:
 _APPENDING = os.O_RDWR | os.O_APPEND | os.O_CREAT | os.O_CLOEXEC | os.O_NOFOLLOW | os.O_NONBLOCK
 #: A directory, a link or a pipe stands where the next segment belongs: the one after it is taken.
 _IN_THE_WAY = (errno.EISDIR, errno.ELOOP, errno.ENXIO)
+#: From so many events in an action on it pays to load what reads lines quickly.
+MANY = 30
 #: Bytes that a line may still grow by when a spooled event gets its place: more digits of `seq`, and `wall`.
 _PLACE = 100
 
@@ -59,6 +61,7 @@ class Writer:
         self.home: Home = journal.home
         self.stores = {type_: store for store in stores for type_ in store.types}
         self.events: list[Event] = []
+        self._lines: list[bytes] = []
         self.undoes = ""
         self.spooled = ""
         #: What the log holds already is written as it is there, all of it: undo, conflicts pick.
@@ -136,23 +139,29 @@ class Writer:
         event.undoes = self.undoes
         event.sees = self._sees(event) if sees is None else sees
         self._stamp(event, clock.wall() if wall is None else wall)
-        self._check(event)
+        line = self._checked(event)
         self._remember(event)
         self.events.append(event)
+        self._lines.append(line)
         return event
 
-    @staticmethod
-    def _check(event: Event) -> None:
-        """Refuse what could not be read back."""
+    def _checked(self, event: Event) -> bytes:
+        """The line of an event. Refuse what could not be read back."""
         try:
             line = event.line()
         except (orjson.JSONEncodeError, TypeError) as error:
             raise BadInput(f"{event.kind}: the text is not valid Unicode", "check the terminal's encoding") from error
         if len(line) > LONGEST_LINE - _PLACE:
             raise BadInput(f"{event.kind}: the text is too long for one line of the log (256 KiB)", "split it")
-        result = parse(line)
+        read = parse
+        if len(self.events) >= MANY:
+            from mait_code.journal import quick
+
+            read = quick.parse
+        result = read(line)
         if isinstance(result, Bad):
             raise BadInput(f"{event.kind}: {result.reason}")
+        return line
 
     def _stamp(self, event: Event, wall: int) -> None:
         if self._tail is not None:
@@ -199,7 +208,7 @@ class Writer:
                 if self._tail is None:
                     self._spool()
                 else:
-                    self._tail.write(self.events)
+                    self._tail.write(self.events, self._lines)
                     self.journal.written.update((event.kind.partition(".")[0], event.id) for event in self.events)
                 self.journal.masked += self._masked
         finally:
@@ -304,10 +313,10 @@ class Tail:
         event.at = clock.text(micros)
         event.wall = clock.text(wall) if abs(micros - wall) > clock.SECOND else ""
 
-    def write(self, events: list[Event]) -> None:
+    def write(self, events: list[Event], lines: list[bytes] | None = None) -> None:
         """Append an action in one write. A disk that takes only part of it is asked to forget that part: nothing half
         written stays. Raises DiskRefused."""
-        lines = [event.line() for event in events]
+        lines = lines or [event.line() for event in events]
         block = b"\n".join(lines) + b"\n"
         path, handle, size = self._open()
         mark = self._clock.mark

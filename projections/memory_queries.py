@@ -113,6 +113,13 @@ def one(store: Store, entity: str) -> Memory | None:
     return found[0] if found else None
 
 
+def count(store: Store, where: str, bindings: Sequence[Any] = ()) -> int:
+    """How many living memories there are, copies counted once. `where` is SQL over `memory_entries`; empty is all."""
+    condition = f" AND {where}" if where else ""
+    found = store.value(f"SELECT count(DISTINCT same) FROM memory_entries WHERE live{condition}", tuple(bindings))
+    return int(found or 0)
+
+
 def living_sames(store: Store, sames: Sequence[str]) -> dict[str, str]:
     """The same for many: empty where there is none."""
     found = dict.fromkeys(sames, "")

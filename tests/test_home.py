@@ -37,8 +37,8 @@ def overdue(machine: Machine, what: str) -> None:
 
 def test_nothing_yet(desk: Machine) -> None:
     rows = desk.ok().out.splitlines()
-    assert [row.split()[0] for row in rows] == ["Board", "Reminders", "Inbox"]
-    for row, command in zip(rows, ("board add", "reminders set", "inbox add"), strict=True):
+    assert [row.split()[0] for row in rows] == ["Board", "Reminders", "Inbox", "Memory"]
+    for row, command in zip(rows, ("board add", "reminders set", "inbox add", "memory store"), strict=True):
         assert f"mait-code {command}" in row
     assert desk.json() == {
         "board": {
@@ -48,6 +48,7 @@ def test_nothing_yet(desk: Machine) -> None:
         },
         "reminders": {"overdue": [], "upcoming": 0},
         "inbox": {"waiting": 0},
+        "memory": {"seen": 0, "due": 0},
         "conflicts": 0,
     }
     assert not os.path.exists(desk.home.data), "looking makes nothing"
@@ -65,7 +66,9 @@ def test_how_things_stand(desk: Machine) -> None:
     overdue(desk, "call \x1b[31mback\nnow")
     desk.ok("reminders", "set", "2090-01-02", "later")
     desk.ok("reminders", "set", "every monday 9am", "bins")
+    desk.ok("memory", "store", "the port is 5432", "--scope", "global")
     text = desk.ok().out
+    assert "1 memory seen from here\n" in text
     assert "1 backlog, 1 in progress\n" in text
     assert "1 overdue, 2 upcoming\n" in text
     assert "call \\x1b[31mback\n" in text

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from mait_code.commands.cli.frame import pass_workspace
+from mait_code.commands.output import counted
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -35,12 +36,20 @@ def overview(ws: Workspace, out: Output) -> None:
         out.line(" " * 11, f"and {len(found.overdue) - _NAMED} more: mait-code reminders list")
     waiting = f"{found.waiting} waiting: mait-code inbox list"
     _line(out, "Inbox", waiting if found.waiting else 'empty: mait-code inbox add "..." captures a thought')
+    _line(out, "Memory", _memory(found))
     if found.conflicts:
         _line(out, "Conflicts", f"{found.conflicts} open: mait-code conflicts shows both sides")
 
 
 def _line(out: Output, name: str, text: str) -> None:
     out.line(out.style(f"{name:<11}", "bold"), text)
+
+
+def _memory(found: Summary) -> str:
+    if not found.memories:
+        return 'nothing yet: mait-code memory store "..." keeps something'
+    due = f", {found.review} to look at: mait-code memory review" if found.review else ""
+    return f"{counted(found.memories, 'memory', 'memories')} seen from here{due}"
 
 
 def _board(found: Summary) -> str:
