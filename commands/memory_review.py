@@ -45,6 +45,12 @@ class Due:
         return {"id": one.id, "short": one.short, "content": one.content, **row, "recall": round(self.recall, 4)}
 
 
+def half_lives() -> dict[str, float]:
+    """After how many days a memory of each class is half forgotten."""
+    keys = {"episodic": "half-life-episodic", "semantic": "half-life-semantic", "procedural": "half-life-procedural"}
+    return {name: float(settings.value(key)) for name, key in keys.items()}
+
+
 def due(
     ws: Workspace, limit: int = 10, scope: str = "", project: str | None = None, branch: str | None = None
 ) -> tuple[list[Due], int]:
@@ -57,9 +63,9 @@ def due(
     conditions = ("live", "memory_class = ?", f"{_AT} < ?", "importance >= ?", seen.where, ONE_OF_COPIES)
     where = f"FROM memory_entries WHERE {' AND '.join(one for one in conditions if one)}"
     least = int(settings.value("review-min-importance"))
-    count, decayed = 0, []
+    count, decayed, lives = 0, [], half_lives()
     for name in CLASSES:
-        life = float(settings.value(f"half-life-{name}")) * _DAY
+        life = lives[name] * _DAY
         late = clock.text(max(0, int(now - life * log2(1 / threshold))))
         bindings = (name, late, least, *seen.bindings)
         count += int(store.value(f"SELECT count(*) {where}", bindings) or 0)

@@ -9,6 +9,7 @@ import orjson
 
 from mait_code.commands import memory_seen
 from mait_code.commands.memory import type_named
+from mait_code.commands.memory_review import half_lives
 from mait_code.journal import clock, settings
 from mait_code.journal.errors import BadInput, MaitError
 from mait_code.projections import entries, search
@@ -226,11 +227,14 @@ def _wanted(ws: Workspace, asked: Asked) -> Wanted:
 
 def classic(project: str | None, branch: str | None, mode: str, now: int) -> Callable[[Finding], float]:
     """The formula of older companions: weighed recency, importance and relevance, times a factor for the place."""
-    weights = [float(settings.value(f"score-weight-{name}")) for name in ("recency", "importance", "relevance")]
+    names = ("score-weight-recency", "score-weight-importance", "score-weight-relevance")
+    weights = [float(settings.value(name)) for name in names]
     if abs(sum(weights) - 1) > 0.001:
         weights = [0.3, 0.3, 0.4]
-    lives = {name: float(settings.value(f"half-life-{name}")) for name in ("episodic", "semantic", "procedural")}
-    everywhere, elsewhere = (float(settings.value(f"scope-boost-{name}")) for name in ("global", "cross-project"))
+    lives = half_lives()
+    everywhere, elsewhere = (
+        float(settings.value(name)) for name in ("scope-boost-global", "scope-boost-cross-project")
+    )
 
     def place(one: Finding) -> float:
         if project is None:

@@ -138,7 +138,7 @@ class Writer:
         event.tx = self.events[0].id if self.events else event.id
         event.undoes = self.undoes
         event.sees = self._sees(event) if sees is None else sees
-        self._stamp(event, clock.wall() if wall is None else wall)
+        self._stamp(event, clock.wall() if wall is None else wall, exact=wall is not None)
         line = self._checked(event)
         self._remember(event)
         self.events.append(event)
@@ -163,9 +163,9 @@ class Writer:
             raise BadInput(f"{event.kind}: {result.reason}")
         return line
 
-    def _stamp(self, event: Event, wall: int) -> None:
+    def _stamp(self, event: Event, wall: int, exact: bool) -> None:
         if self._tail is not None:
-            self._tail.stamp(event, wall)
+            self._tail.stamp(event, wall, exact)
         else:
             event.at, event.seq, event.replica, event.wall = clock.text(wall), 1, "00000000", ""
 
@@ -303,15 +303,16 @@ class Tail:
         if largest > self._clock.seen:
             self._clock.seen = largest
 
-    def stamp(self, event: Event, wall: int) -> None:
-        """Give an event its place: replica, seq, at, and the raw clock where it differs by more than a second."""
+    def stamp(self, event: Event, wall: int, exact: bool = False) -> None:
+        """Give an event its place: replica, seq, at, and the raw clock where it differs by more than a second; where it is
+        the time of a fact from outside (`exact`), by anything at all."""
         micros = clock.tick(wall, self.own, self._clock.seen)
         self.own = micros
         self.seq += 1
         event.replica = self.identity.replica
         event.seq = self.seq
         event.at = clock.text(micros)
-        event.wall = clock.text(wall) if abs(micros - wall) > clock.SECOND else ""
+        event.wall = clock.text(wall) if abs(micros - wall) > (0 if exact else clock.SECOND) else ""
 
     def write(self, events: list[Event], lines: list[bytes] | None = None) -> None:
         """Append an action in one write. A disk that takes only part of it is asked to forget that part: nothing half

@@ -57,9 +57,9 @@ class Wanted:
         download: bool = False,
     ) -> None:
         self.provider = provider
-        self.model = "" if model.strip().lower() in ("", NAME.lower()) else model.strip()
+        self.model = "" if model.strip().lower() in ("", "packaged", NAME.lower()) else model.strip()
         self.bedrock_model = bedrock_model
-        self.bedrock_region = bedrock_region
+        self.bedrock_region = "" if bedrock_region == "default" else bedrock_region
         self.download = download
 
     @classmethod
@@ -317,5 +317,5 @@ def _remember(home: Home, key: str, value: object) -> None:
         if not os.path.isdir(home.state):
             make_directory(home.state)
         write_atomically(home.in_state(_MEMORY), orjson.dumps({**_memory(home), key: value}))
-    except MaitError:
+    except (MaitError, OSError):
         return  # only the time is lost that finding it out takes

@@ -85,7 +85,7 @@ def test_sound_lines_are_read_by_the_pattern(line: bytes, monkeypatch: pytest.Mo
 def test_damaged_lines_are_read_alike(seed: int) -> None:
     chance = random.Random(seed)
     kinds = set()
-    for _ in range(5000):
+    for _ in range(12_000):
         line = damaged(chance.choice(LINES), chance)
         thorough = answer(event.parse(line))
         assert answer(quick.parse(line)) == thorough, line

@@ -45,7 +45,7 @@ def test_a_usage_error_is_one_line(cli: Callable[..., Any]) -> None:
     refused = cli("inbox", "triage", "x")
     assert refused.code == 2
     assert "\\n" not in refused.err
-    assert "card, reminder, done" in refused.err
+    assert "card, reminder, memory, done" in refused.err
 
 
 @pytest.mark.parametrize(

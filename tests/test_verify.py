@@ -10,6 +10,7 @@ import pytest
 from two_machines import Machine
 
 from mait_code.projections import stores
+from mait_code.projections.stores import NAMES
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -106,7 +107,7 @@ def test_events_that_are_gone_give_4(desk: Machine) -> None:
         ("board", "UPDATE entities SET state = CAST(replace(state, 'done', 'doom') AS BLOB)"),
         ("board", "UPDATE entities SET state = replace(state, 'done', 'doom')"),
         ("board", "UPDATE cards SET title = 'forged'"),
-        ("board", "INSERT INTO conflicts VALUES ('abcdefghjkmn', 'title')"),
+        ("board", "INSERT INTO conflicts VALUES ('abcdefghjkmn', 'title', 'card')"),
         ("inbox", "DELETE FROM inbox_items"),
         ("reminders", "UPDATE reminders SET next_at = NULL"),
     ],
@@ -169,11 +170,13 @@ def test_newer_lines(desk: Machine) -> None:
 
 def test_rebuild(desk: Machine) -> None:
     before = desk.digest()
-    for name in ("board", "inbox", "reminders", "journal"):
+    for name in NAMES:
         os.unlink(desk.home.in_state(f"{name}.db"))
     assert desk.digest() == before
     done = desk.ok("rebuild")
-    assert done.out.splitlines() == ["board: 2 events", "inbox: 1 event", "reminders: 1 event", "journal: 4 events"]
+    assert done.out.splitlines() == [
+        "board: 2 events", "inbox: 1 event", "reminders: 1 event", "memory: 0 events", "projects: 0 events", "journal: 4 events",
+    ]  # fmt: skip
     assert desk.json("rebuild", "inbox") == [{"store": "inbox", "events": 1}]
     assert desk.json("rebuild", "--check")[0] == {"store": "board", "differs": False}
     assert desk("rebuild", "nonsense").code == 2
