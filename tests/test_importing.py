@@ -8,6 +8,7 @@ import os
 import random
 import re
 import signal
+import sqlite3
 import subprocess
 import sys
 import time
@@ -25,7 +26,7 @@ from mait_code.commands.importing.values import listed, moment
 from mait_code.commands.workspace import Workspace
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    from collections.abc import Callable, Iterable, Iterator
     from pathlib import Path
 
     Cli = Callable[..., Any]
@@ -669,6 +670,115 @@ def test_a_damaged_page_costs_its_rows(cli: Cli, tmp_path: Path, markers: tuple[
     named = {one for lost in said["lost"] for one in range(lost["first"], lost["last"] + 1)}
     assert set(gone) <= named
     assert named.isdisjoint(kept)
+
+
+def overwritten(path: Path, seed: int) -> None:
+    """Nine thousand bytes of noise, once, anywhere behind the first pages."""
+    rng = random.Random(seed)
+    size = path.stat().st_size
+    with path.open("r+b") as file:
+        file.seek(rng.randrange(20_000, size - 9000))
+        file.write(rng.randbytes(9000))
+
+
+def dotted(path: Path, seed: int) -> None:
+    """Single bytes anywhere behind the first pages, so that pages contradict each other."""
+    rng = random.Random(seed)
+    content = bytearray(path.read_bytes())
+    for _ in range(30):
+        content[rng.randrange(20_000, len(content))] = rng.randrange(256)
+    path.write_bytes(content)
+
+
+def readable(path: Path, table: str, ids: Iterable[int]) -> set[int]:
+    """The ids whose row SQLite gives when it is asked for that one alone."""
+    with contextlib.closing(sqlite3.connect(f"file:{path}?mode=ro&immutable=1", uri=True)) as db:
+        db.text_factory = bytes  # text that is not UTF-8 is taken too
+        found = set()
+        for id_ in ids:
+            with contextlib.suppress(sqlite3.DatabaseError):
+                if db.execute(f"SELECT * FROM {table} WHERE id = ?", (id_,)).fetchall():
+                    found.add(id_)
+        return found
+
+
+def taken(path: Path, table: str) -> tuple[list[int], set[int]]:
+    """The ids that the reader takes of a table, and those it names as lost."""
+    with Source(str(path)) as source:
+        ids = [row.id for row in source.rows(table)]
+        assert all(lost.first is not None for lost in source.lost)
+        assert len({(lost.table, lost.first) for lost in source.lost}) == len(source.lost)
+        named = {id_ for lost in source.lost for id_ in range(lost.first or 0, (lost.last or 0) + 1)}
+    return ids, named
+
+
+def observations(path: Path, ids: Iterable[int]) -> Path:
+    rows_ = ({"id": n, "title": f"number {n}.", "narrative": f"told {n} " * 8, "project": "rocket",
+              "type": "discovery", "created_at_epoch": 1_735_800_000_000 + n} for n in ids)  # fmt: skip
+    return peers.database(path, peers.CLAUDE_MEM, {"observations": rows_})
+
+
+@pytest.mark.parametrize("damage", [overwritten, dotted])
+@pytest.mark.parametrize("table", ["observations", "memory_entries"])
+def test_every_row_that_its_id_finds_is_taken(tmp_path: Path, table: str, damage: Callable[[Path, int], None]) -> None:
+    ids = range(1, 5001)
+    if table == "observations":
+        path = observations(tmp_path / "sound.db", ids)
+    else:
+        path = many(tmp_path, len(ids)) / "memory.db"
+    content = path.read_bytes()
+    losses = 0
+    for seed in range(1, 13):
+        path.write_bytes(content)
+        damage(path, seed)
+        there = readable(path, table, ids)
+        took, named = taken(path, table)
+        assert took == sorted(there), seed
+        assert named == set(ids) - there, seed
+        losses += bool(named)
+    assert losses >= 3
+
+
+def test_rows_behind_the_damage_are_imported_and_the_lost_are_told(cli: Cli, tmp_path: Path) -> None:
+    path = observations(tmp_path / "claude-mem.db", range(1, 3001))
+    overwritten(path, 4)
+    there = readable(path, "observations", range(1, 3001))
+    assert 0 < len(there) < 3000
+    done = cli("import", "claude-mem", str(path))
+    assert done.code == 1
+    told = re.findall(r"observations rows? (\d+)(?: to (\d+))?: \w+", done.err)
+    assert {id_ for first, last in told for id_ in range(int(first), int(last or first) + 1)} >= (
+        set(range(1, 3001)) - there
+    )
+    kept = {
+        int(one) for (text,) in rows("SELECT content FROM memory_entries") for one in re.findall(r"number (\d+)", text)
+    }
+    assert max(kept) == max(there)
+    assert len(kept) >= len(there) - 3  # a row may be there and have become something that cannot be stored
+
+
+@pytest.mark.parametrize("ids", [range(1, 400_000, 150), range(10**12, 10**12 + 10**10, 10**7), range(70_000, 71_000)])
+def test_ids_far_apart_around_damage(tmp_path: Path, ids: range) -> None:
+    path = observations(tmp_path / "sound.db", ids)
+    assert taken(path, "observations") == (list(ids), set())
+    content = bytearray(path.read_bytes())
+    found = content.index(b"number %d." % ids[len(ids) // 2]) // 4096 * 4096
+    content[found : found + 4096] = b"\xff" * 4096
+    path.write_bytes(content)
+    there = readable(path, "observations", ids)
+    assert 0 < len(there) < len(ids)
+    with Source(str(path)) as source:
+        assert [row.id for row in source.rows("observations")] == sorted(there)
+        for id_ in set(ids) - there:
+            assert any((lost.first or 0) <= id_ <= (lost.last or 0) for lost in source.lost)
+
+
+def test_deleted_rows_of_a_sound_table_are_not_lost(cli: Cli, tmp_path: Path) -> None:
+    path = observations(tmp_path / "claude-mem.db", (n for n in range(5, 400) if n % 7))
+    peers.raw_text(path, "UPDATE observations SET narrative = ? WHERE id = 20", b"caf\xe9")
+    said = brought(cli, "claude-mem", str(path))
+    assert said["lost"] == []
+    assert new(said)["observations"] == len([n for n in range(5, 400) if n % 7])
 
 
 def test_a_file_that_was_cut(cli: Cli, tmp_path: Path) -> None:

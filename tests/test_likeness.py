@@ -44,6 +44,7 @@ def test_the_same_said_again_is_joined() -> None:
         ("The API is rate limited to 100 requests per minute", "API rate limited to 100 requests per minute"),
         ("The retry policy is exponential backoff", "Retry policy: exponential backoff"),
         ("Ann (team lead) approves releases", "Ann, team lead, approves releases"),
+        ("Errors go to Sentry.", "The errors go to sentry"),
     ]
 
 
@@ -61,6 +62,8 @@ def test_there_are_many_pairs_and_none_twice() -> None:
         ("Set FOO_BAR=1 in .env", "set FOO_BAR=1 in .env"),
         ("The branch is called tests", "branch is called tests"),
         ("User prefers to write tests", "user prefer write~ test"),
+        ("We have decided to use TypeScript", "we decided to use typescript"),
+        ("Migrations live in db/migrate", "migration live in db/migrate"),
         ("Der Benutzer mag keinen Kaffee", "der Benutzer mag keinen Kaffee"),
         ("用户不喜欢咖啡。", "用户不喜欢咖啡"),
         ("?!", "?"),

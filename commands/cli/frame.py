@@ -334,7 +334,9 @@ _REMEMBERING = ("memory", "undo", "conflicts", "inbox", "import")
 def _in_step(workspace: Workspace, invocation: Invocation) -> Iterator[None]:
     """What was edited in MEMORY.md counts before the command, and the file shows what the command did."""
     path = invocation.path
-    if not path or path[0] not in _REMEMBERING or path[-1] == "reflect":
+    aside = not path or path[0] not in _REMEMBERING or path[-1] == "reflect"
+    # Storing pins nothing, so where there is no such file there is nothing to be in step with.
+    if aside or (path[-1] == "store" and not os.path.exists(workspace.home.in_data("memory/MEMORY.md"))):
         yield
         return
     if path[0] == "memory":

@@ -79,7 +79,7 @@ REMINDERS = Table(
 MEMORY = Table(
     "What is remembered, and finding it again",
     {
-        "search": ("memory:search", "Find memories, and observations, summaries, prompts and turns, best first"),
+        "search": ("memory_search:search", "Find memories, and observations, summaries, prompts and turns, best first"),
         "store": ("memory:store", "Store a memory"),
         "list": ("memory_views:list_memories", "List memories, newest first"),
         "show": ("memory_views:show", "Show memories whole, or observations, summaries, prompts and turns"),

@@ -11,7 +11,6 @@ import apsw
 
 from mait_code.commands.importing.losses import Lost, nothing_kept
 from mait_code.commands.importing.tables import Table, quoted
-from mait_code.commands.importing.values import Row
 from mait_code.journal.errors import NotFound, Refused
 
 TYPE_CHECKING = False
@@ -19,6 +18,8 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
     from types import TracebackType
     from typing import Self
+
+    from mait_code.commands.importing.values import Row
 
 __all__ = ["Lost", "Source", "nothing_kept"]
 

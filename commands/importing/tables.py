@@ -79,6 +79,9 @@ class Table:
                 yield Row(self.table, number, dict(zip(self.columns, values, strict=True)))
         except (apsw.Error, UnicodeDecodeError) as error:
             self.lost.append(Lost(self.table, number + 1, f"{_reason(error)}, nor could any after it be read"))
+            return
+        if self._is_damaged():
+            self.lost.append(Lost(self.table, None, "it is damaged: rows of it may be missing"))
 
     def _is_damaged(self) -> bool:
         """Whether the pages of the table are out of order; rows that only break a rule of the schema are not."""
@@ -89,7 +92,7 @@ class Table:
             return False  # a function or an order of theirs that we do not have: reading will tell
         except (apsw.Error, UnicodeDecodeError):
             return True
-        # A message about pages can begin with a heading of its own, and one message is several lines.
+        # The first message has a heading, which is a line of its own.
         lines = [line for (text,) in said for line in str(text).splitlines()]
         return any(line.startswith(f"Tree {root} ") or "malformed" in line for line in lines)
 
