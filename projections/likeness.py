@@ -6,7 +6,7 @@ carry none ("uses", "use"), without punctuation, and with the capital of a sente
 stays: negations, numbers, prepositions, tenses, names, and every character of a path, a flag or an identifier.
 
 Two memories taken for one lose one of them; two that are kept apart cost a line. So whatever is not known to be without
-meaning counts, and a text that is not clearly English keeps all its words as they are.
+meaning counts, and a text of another language, or of one not known, keeps its words as they are but for known names.
 """
 
 from __future__ import annotations
@@ -15,8 +15,8 @@ import re
 
 from mait_code.journal.sha import sha256
 from mait_code.projections.likeness_english import english_tokens
-from mait_code.projections.likeness_pieces import IS_ENGLISH, MARK, QUESTION, Piece, pieces
-from mait_code.projections.likeness_words import DENIALS, FUNCTION_WORDS, OPPOSITES, POLARITY
+from mait_code.projections.likeness_pieces import IS_ENGLISH, IS_WEAKLY_ENGLISH, MARK, QUESTION, Piece, pieces
+from mait_code.projections.likeness_words import DENIALS, FAMILIAR_NAMES, FUNCTION_WORDS, OPPOSITES, POLARITY
 
 __all__ = ["CLOSE", "KEY_VERSION", "close_candidates_terms", "key", "similarity"]
 
@@ -126,8 +126,8 @@ def _terms(word: str) -> list[str]:
 
 def _tokens(text: str) -> list[str]:
     found, language = pieces(_prepared(text))
-    if language == IS_ENGLISH:
-        return english_tokens(found)
+    if language in {IS_ENGLISH, IS_WEAKLY_ENGLISH}:
+        return english_tokens(found, surely=language == IS_ENGLISH)
     return _plain(found)
 
 
@@ -188,7 +188,7 @@ def _plain(found: list[Piece]) -> list[str]:
     last = len(found) - 1
     for at, piece in enumerate(found):
         if piece.exact and (piece.kind != MARK or piece.exact in _SEPARATORS or _is_minus(found, at)):
-            token = piece.exact if out else piece.lower
+            token = piece.exact if out and piece.lower not in FAMILIAR_NAMES else piece.lower
             pause = at < last and (piece.end or found[at + 1].kind == MARK)
             out.append(token + "|" if pause and (not out or piece.lower in DENIALS) else token)
         if piece.end == QUESTION:

@@ -13,7 +13,9 @@ from mait_code.projections.likeness_pieces import (
     CLAUSE,
     COLON,
     CONDITION,
+    FOR,
     GERUND,
+    HAVE,
     LITERAL,
     MARK,
     MODAL,
@@ -32,14 +34,21 @@ from mait_code.projections.likeness_pieces import (
 )
 from mait_code.projections.likeness_stems import is_third_person
 from mait_code.projections.likeness_words import (
+    ALSO_NAMES,
     ARTICLE_COUNTS_BEFORE,
     ASIDES,
+    DURATION_AFTER,
+    FAMILIAR_NAMES,
     GENERIC,
     GERUND_SUBJECTS,
+    NUMBER_WORDS,
     OF_IS_EMPTY_AFTER,
     PREPOSITIONS,
+    PRODUCT_PARTS,
+    SETTLED,
     STATES,
     THAT_IS_EMPTY_AFTER,
+    TIME_UNITS,
     TO_IS_EMPTY_AFTER,
     VERBS,
 )
@@ -51,19 +60,27 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
 _AUXILIARIES = frozenset(("was", "were", "has", "have", "had", "must", "should", "can", "will", "may", "does", "do"))
+_GIVING = frozenset(("set", "rename", "change", "switch"))
+_MAY_HAVE = frozenset(
+    ("shall", "could", "would", "might", "ought", "not", "never", "only", "who", "which", "that", "if")
+)
 _NOTHING = Piece(MARK, "", "", "", False, NO_END)
 
 
-def english_tokens(found: list[Piece]) -> list[str]:
-    """The words of an English text that count, in order, each in the form that stands for all its forms."""
-    return _Reading(found).tokens()
+def english_tokens(found: list[Piece], *, surely: bool = True) -> list[str]:
+    """The words of an English text that count, in order, each in the form that stands for all its forms.
+
+    Not `surely`: another language is thinkable, with an "a" of its own.
+    """
+    return _Reading(found, surely).tokens()
 
 
 class _Reading:
-    __slots__ = ("_found", "_infinitive_at", "_last_pause", "_letters", "_name_at", "_out", "_starts")
+    __slots__ = ("_found", "_infinitive_at", "_last_pause", "_letters", "_name_at", "_out", "_starts", "_surely")
 
-    def __init__(self, found: list[Piece]) -> None:
+    def __init__(self, found: list[Piece], surely: bool) -> None:
         self._found = found
+        self._surely = surely
         self._out: list[str] = []
         self._starts = True
         #: Single capitals are names here, so that a first "A" is one too.
@@ -79,7 +96,7 @@ class _Reading:
         out = self._out
         for at, piece in enumerate(self._found):
             kind, exact, _lower, token, capital, end = piece
-            if capital and not self._starts:
+            if capital and self._is_name(at, piece):
                 token, kind = exact, WORD
             if at == self._name_at:
                 self._name(at, piece, kind)
@@ -88,8 +105,8 @@ class _Reading:
             elif kind <= LITERAL:
                 out.append(token)
                 self._starts = False
-                if not at and (end or self._after(at).kind == MARK):
-                    self._label()
+                if len(out) == 1 and (end == COLON or (not at and (end or self._after(at).kind == MARK))):
+                    self._label(at, piece)
             else:
                 counts = _RULES[kind](self, at, piece)
                 if counts:
@@ -99,10 +116,18 @@ class _Reading:
                 self._sentence_ends(at, end)
         return out
 
-    def _label(self) -> None:
+    def _is_name(self, at: int, piece: Piece) -> bool:
+        """Whether a capital is one of a name: not at the start, unless an article shows that the start was before."""
+        before = self._before(at)
+        if self._starts:
+            return before.kind == ARTICLE and piece.lower in ALSO_NAMES
+        return piece.lower not in PRODUCT_PARTS.get(before.lower, ()) or bool(before.end)
+
+    def _label(self, at: int, first: Piece) -> None:
         """One word and a pause at the very start: "Stop: use tabs", "Wrong. Use tabs"; but "currently, use tabs"."""
-        first = self._found[0]
-        if len(self._found) > 1 and not (first.end == CLAUSE and (first.lower.endswith("ly") or first.lower in ASIDES)):
+        if at + 1 < len(self._found) and not (
+            first.end == CLAUSE and (first.lower.endswith("ly") or first.lower in ASIDES)
+        ):
             self._out[-1] += "|"
 
     def _sentence_ends(self, at: int, end: int) -> None:
@@ -132,9 +157,39 @@ class _Reading:
             return piece.lower
         if piece.exact == "A" and (is_third_person(after.lower) or self._letters):
             return "A"
+        if after.kind == BEING:
+            return piece.exact if piece.exact == "A" else piece.lower  # "A is done"
+        if not self._surely and piece.lower != "the" and not self._is_english_a(at):
+            return piece.lower
         if piece.lower == "a" and before.kind == LITERAL and before.exact[:1].isdigit():
             return "a"  # three a day
         return ""
+
+    def _is_english_a(self, at: int) -> bool:
+        """ "A Ana llama Bob" is not "Ana llama Bob"."""
+        before, after = self._before(at), self._after(at)
+        return (before is _NOTHING or before.lower in PREPOSITIONS) and after.exact[:1].islower()
+
+    def have(self, at: int, piece: Piece) -> str:
+        """ "have decided" is "decided", but "will have decided" is not yet."""
+        if self._after(at).lower not in SETTLED or piece.end or self._starts or not self._goes_before_have(at):
+            return "have"
+        what = self._after(at + 1)
+        open_end = what is _NOTHING or bool(self._found[at + 1].end) or what.kind in {TO, THAT, FOR}
+        return "" if open_end or what.lower in PREPOSITIONS else "have"  # "has agreed rates" are rates
+
+    def _goes_before_have(self, at: int) -> bool:
+        before = self._before(at)
+        return before.kind not in {TO, MODAL, NEGATION} and before.lower not in _AUXILIARIES | _MAY_HAVE
+
+    def for_(self, at: int, piece: Piece) -> str:
+        empty = self._before(at).lower in DURATION_AFTER and not self._before(at).end and self._is_duration(at + 1)
+        return "" if empty and not piece.end else "for"
+
+    def _is_duration(self, at: int) -> bool:
+        number = self._before(at + 1)
+        counted = number.exact.isdigit() or number.lower in NUMBER_WORDS
+        return counted and not number.end and self._after(at).lower in TIME_UNITS
 
     def being(self, at: int, piece: Piece) -> str:
         after, before = self._after(at), self._before(at)
@@ -146,12 +201,20 @@ class _Reading:
             return ""
         if after.lower in STATES and self._ends_or_goes_on(at + 1):
             return ""
-        return "" if self._progressive(at + 1) else "is"
+        return "" if self._progressive(at + 1) or self._built_with_a_tool(at + 1) else "is"
+
+    def _built_with_a_tool(self, at: int) -> bool:
+        """ "is built with Docker" is "built with Docker"; "built with Ann" tells who did it."""
+        if self._found[at].lower != "built" or self._found[at].end or self._after(at).lower not in {"with", "by", "in"}:
+            return False
+        return not self._after(at).end and self._after(at + 1).lower in FAMILIAR_NAMES
 
     def _ends_or_goes_on(self, at: int) -> bool:
         """Whether nothing or a preposition follows: "is replaced: Bob" is not "replaced Bob"."""
         after = self._after(at)
-        return after is _NOTHING or (not self._found[at].end and after.lower in PREPOSITIONS)
+        if after is _NOTHING or self._found[at].end:
+            return after is _NOTHING
+        return after.lower in PREPOSITIONS or (self._found[at].lower in DURATION_AFTER and self._is_duration(at + 1))
 
     def _progressive(self, at: int) -> bool:
         """Whether the word here, after a form of "be", tells what is going on: "is using" is "uses"."""
@@ -229,6 +292,8 @@ class _Reading:
             next_one = self._found[following]
             if next_one.kind in {BEING, NAMES} or next_one.exact in {"=", "=="}:
                 linked = True
+            elif next_one.kind == TO and self._is_given(at):
+                linked = True  # "set the branch to tests"
             elif next_one.kind not in {ARTICLE, NEGATION, MARK}:
                 break
             following += 1
@@ -240,6 +305,11 @@ class _Reading:
         if linked or (named.token not in GENERIC and (closes or named.token not in VERBS)):
             self._name_at = following
         return piece.token
+
+    def _is_given(self, at: int) -> bool:
+        """Whether a verb before the noun says that it gets another value or name."""
+        before = self._before(at)
+        return (self._before(at - 1) if before.kind == ARTICLE else before).token in _GIVING
 
     def _name_before(self, at: int) -> None:
         before = self._before(at)
@@ -262,6 +332,8 @@ _RULES: dict[int, Callable[[_Reading, int, Piece], str]] = {
     GERUND: _Reading.gerund,
     SAYS: _Reading.says,
     MARK: _Reading.mark,
+    HAVE: _Reading.have,
+    FOR: _Reading.for_,
     NAMES: _Reading.names,
     NAMER: _Reading.namer,
 }

@@ -8,7 +8,7 @@ what depends on the neighbours is `likeness`.
 from __future__ import annotations
 
 import re
-from typing import NamedTuple
+from collections import namedtuple
 
 from mait_code.projections.likeness_stems import stem
 from mait_code.projections.likeness_words import (
@@ -26,8 +26,10 @@ from mait_code.projections.likeness_words import (
     PAUSES_COUNT_AFTER,
     PAUSES_COUNT_BEFORE,
     SAYING,
+    SHARED_WITH_ENGLISH,
     TOOLS,
     VERBS,
+    WEAKLY_ENGLISH,
 )
 
 __all__ = [
@@ -37,9 +39,12 @@ __all__ = [
     "CLAUSE",
     "COLON",
     "CONDITION",
+    "FOR",
     "GERUND",
+    "HAVE",
     "IS_ENGLISH",
     "IS_FOREIGN",
+    "IS_WEAKLY_ENGLISH",
     "LITERAL",
     "MARK",
     "MODAL",
@@ -58,27 +63,38 @@ __all__ = [
     "pieces",
 ]
 
+TYPE_CHECKING = False
+
 # What a piece is. Above LITERAL its neighbours decide what it counts.
-WORD, LITERAL, ARTICLE, BEING, THAT, TO, OF, NEGATION, CONDITION, MODAL, GERUND, NAMER, NAMES, SAYS, MARK = range(15)
+WORD, LITERAL, ARTICLE, BEING, THAT, TO, OF, NEGATION, CONDITION, MODAL, GERUND, NAMER, NAMES, SAYS, MARK, HAVE, FOR = (
+    range(17)
+)
 # What ends after a piece.
 NO_END, CLAUSE, COLON, SENTENCE, BANG, QUESTION = range(6)
 # What a stretch says about the language.
-IS_ENGLISH, IS_FOREIGN = 1, 2
+IS_ENGLISH, IS_FOREIGN, IS_WEAKLY_ENGLISH, _IS_SHARED = 1, 2, 4, 8
 
 
-class Piece(NamedTuple):
-    """One word, literal or lone punctuation mark.
+if TYPE_CHECKING:
+    from typing import NamedTuple
 
-    `exact` is as written, `lower` in small letters, `token` what an English word counts as. `capital` means that the
-    word is a name unless it starts a sentence.
-    """
+    class Piece(NamedTuple):
+        """One word, literal or lone punctuation mark.
 
-    kind: int
-    exact: str
-    lower: str
-    token: str
-    capital: bool
-    end: int
+        `exact` is as written, `lower` in small letters, `token` what an English word counts as. `capital` means that
+        the word is a name unless it starts a sentence.
+        """
+
+        kind: int
+        exact: str
+        lower: str
+        token: str
+        capital: bool
+        end: int
+
+else:
+    # `typing.NamedTuple` takes longer to make its class than all else here to load.
+    Piece = namedtuple("Piece", "kind exact lower token capital end")  # noqa: PYI024
 
 
 _KINDS = {
@@ -93,6 +109,9 @@ _KINDS = {
     "that": THAT,
     "to": TO,
     "of": OF,
+    "have": HAVE,
+    "has": HAVE,
+    "for": FOR,
 }
 _TRAILING = "\"')],;:.!?`"
 _LEADING = "\"'([,;`"
@@ -138,7 +157,11 @@ def pieces(text: str) -> tuple[list[Piece], int]:
         del found[0]
     while found and found[-1].kind == MARK and found[-1].end not in _SAY_SOMETHING:
         found.pop()
-    return found, language
+    if language & _IS_SHARED and not language & IS_ENGLISH:
+        language |= IS_FOREIGN
+    if language & IS_FOREIGN:
+        return found, IS_FOREIGN
+    return found, IS_ENGLISH if language & IS_ENGLISH else language & IS_WEAKLY_ENGLISH
 
 
 def _learn(stretch: str) -> tuple[tuple[Piece, ...], int]:
@@ -161,13 +184,15 @@ def _language(piece: Piece) -> int:
     if piece.kind == LITERAL:
         return 0
     word = piece.lower
+    if word in SHARED_WITH_ENGLISH:
+        return _IS_SHARED
     if word in FOREIGN or ("'" in word and word.partition("'")[0] in _ELIDED):
         return IS_FOREIGN
     if word in ENGLISH or piece.token in ENGLISH or (word.endswith("s") and piece.token in VERBS):
         return IS_ENGLISH
     if len(word) > 5 and word.isascii() and word.endswith(("ing", "ly")):
         return IS_ENGLISH
-    return 0
+    return IS_WEAKLY_ENGLISH if word in WEAKLY_ENGLISH or piece.token in WEAKLY_ENGLISH else 0
 
 
 def _pieces(stretch: str) -> list[Piece]:
@@ -200,6 +225,9 @@ def _core(core: str, tail: str, end: int) -> list[Piece]:
         return _with_apostrophe(inner, end)
     if _is_compound(inner):
         return _compound(inner, end)
+    name, hyphen, rest = inner.partition("-")
+    if hyphen and name.lower() in FAMILIAR_NAMES and _is_compound(named := name.lower() + "-" + rest):
+        return _compound(named, end)
     parts = [part for part in re.split(_BETWEEN, inner) if part]
     if not inner.isascii() or not _LITERAL_SIGNS.isdisjoint(inner) or inner[0] in "!?" or parts == [inner]:
         return [_literal(_with_brackets(core, inner, tail), end)]
@@ -255,7 +283,7 @@ def _with_brackets(core: str, inner: str, tail: str) -> str:
 
 def _word(word: str, end: int) -> Piece:
     lower = word.lower()
-    if word == lower:
+    if word == lower or lower in FAMILIAR_NAMES:
         capital = False
     elif len(word) == 1:
         if word != "A":
@@ -282,6 +310,8 @@ def _with_apostrophe(text: str, end: int) -> list[Piece]:
     words = CONTRACTIONS.get(lower)
     if words is None:
         capital = text != lower
+        if capital and lower.removesuffix("'s") in FAMILIAR_NAMES:
+            capital, text = False, lower
         if capital and text[1:] != lower[1:] and lower not in LOUD:
             return [_literal(text, end)]
         return [Piece(WORD, text, lower, lower, capital and lower not in LOUD, end)]

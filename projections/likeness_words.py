@@ -6,6 +6,7 @@ Whatever is not listed here is an ordinary word, which counts: leaving a word ou
 from __future__ import annotations
 
 __all__ = [
+    "ALSO_NAMES",
     "ARTICLES",
     "ARTICLE_COUNTS_BEFORE",
     "ASIDES",
@@ -13,6 +14,7 @@ __all__ = [
     "BOUND_PARTS",
     "CONTRACTIONS",
     "DENIALS",
+    "DURATION_AFTER",
     "ENGLISH",
     "FAMILIAR_NAMES",
     "FOREIGN",
@@ -33,12 +35,17 @@ __all__ = [
     "PAUSES_COUNT_BEFORE",
     "POLARITY",
     "PREPOSITIONS",
+    "PRODUCT_PARTS",
     "SAYING",
+    "SETTLED",
+    "SHARED_WITH_ENGLISH",
     "STATES",
     "THAT_IS_EMPTY_AFTER",
+    "TIME_UNITS",
     "TOOLS",
     "TO_IS_EMPTY_AFTER",
     "VERBS",
+    "WEAKLY_ENGLISH",
 ]
 
 
@@ -124,6 +131,12 @@ STATES = _words(
     "done given taken known shown seen chosen hidden frozen drawn thrown driven forgotten overridden written rewritten"
 )
 
+#: "have decided" is "decided": the decision stands either way. Not so with what is done once: "has deployed".
+SETTLED = _words("decided agreed")
+#: "kept for 30 days" is "kept 30 days"; "in 30 days" is another thing.
+DURATION_AFTER = _words("kept cached stored retained archived held preserved paused blocked valid")
+TIME_UNITS = _words("second seconds minute minutes hour hours day days week weeks month months year years")
+
 #: Nouns that are followed, or preceded, by a name. The name is taken as it stands: the branch `tests` is not `test`.
 NAMING = _words(
     "branch table folder directory dir file filename database db column field key package module class variable var "
@@ -141,15 +154,49 @@ NAMED = _words("called named titled labelled labeled tagged dubbed")
 
 #: Shouted for emphasis, not as a name.
 LOUD = _words("not never always must only do dont don't no should cannot all none every please")
-#: Names that people write with and without a capital. No ordinary word is among them.
+#: Names that people write with and without capitals, wherever those stand. No ordinary word is among them, so that
+#: Go, Rust, Swift, Slack and their like are not.
 FAMILIAR_NAMES = _words(
-    "python django numpy pandas pytest mypy postgres postgresql redis docker kubernetes terraform ansible linux ubuntu "
-    "debian macos github gitlab bitbucket jenkins kafka rabbitmq celery nginx mongodb mysql sqlite elasticsearch grafana "
-    "prometheus datadog javascript typescript webpack eslint svelte nextjs graphql heroku cloudflare vercel netlify "
-    "kotlin haskell erlang clojure neovim emacs vscode zsh tmux homebrew npm pnpm figma jira anthropic openai claude "
-    "pydantic fastapi sqlalchemy airflow bigquery dynamodb firebase supabase "
+    "python pypy cython django numpy scipy pandas pytest mypy pyright pylint postgres postgresql postgis pgvector "
+    "redis docker dockerfile kubernetes kubectl minikube terraform opentofu terragrunt ansible linux ubuntu debian "
+    "fedora centos redhat nixos freebsd openbsd macos ios ipados watchos tvos iphone ipad macbook github gitlab "
+    "bitbucket gitea codeberg jenkins circleci teamcity argocd fluxcd kafka rabbitmq zeromq activemq celery nginx "
+    "haproxy traefik envoyproxy mongodb mysql mariadb sqlite duckdb cockroachdb clickhouse timescaledb influxdb "
+    "couchdb couchbase neo4j scylladb elasticsearch opensearch logstash kibana grafana prometheus opentelemetry "
+    "datadog pagerduty opsgenie splunk newrelic victoriametrics javascript typescript coffeescript livescript "
+    "ecmascript webassembly webpack rollupjs esbuild vitejs vitest eslint stylelint jquery svelte sveltekit nextjs "
+    "nuxt nuxtjs vuejs vuex reactjs angularjs solidjs nodejs nestjs expressjs deno threejs graphql postgrest openapi "
+    "grpc protobuf heroku cloudflare cloudfront cloudwatch cloudformation vercel netlify digitalocean linode hetzner "
+    "openstack vmware virtualbox qemu kotlin haskell erlang clojure clojurescript ocaml fsharp csharp golang rustlang "
+    "cobol matlab objectivec visualbasic purescript reasonml neovim vim emacs vscode vscodium zsh tmux iterm iterm2 "
+    "homebrew npm pnpm npmjs pypi rubygems sidekiq rspec rubocop laravel symfony phpunit wordpress drupal joomla "
+    "magento shopify woocommerce figma jira bitwarden anthropic openai claude chatgpt langchain langgraph "
+    "llamaindex huggingface pytorch tensorflow tensorboard onnx cuda xgboost lightgbm matplotlib jupyter jupyterlab "
+    "plotly streamlit gradio mlflow kubeflow databricks pyspark hadoop hbase mapreduce pydantic fastapi asyncio "
+    "aiohttp httpx sqlalchemy alembic gunicorn uvicorn uwsgi airflow dagster bigquery dynamodb firebase "
+    "firestore supabase planetscale auth0 okta keycloak oauth openid openssl openssh letsencrypt wireguard openvpn "
+    "tailscale sonarqube snyk dependabot codecov browserstack testcontainers gradle bazel cmake "
+    "graalvm openjdk intellij pycharm webstorm goland phpstorm datagrip jetbrains xcode testflight cocoapods swiftui "
+    "uikit android xamarin electronjs tauri dotnet aspnet nuget powershell powerpoint onedrive sharepoint "
+    "microsoft google youtube gmail linkedin facebook instagram whatsapp paypal hubspot salesforce servicenow zendesk "
+    "mailchimp sendgrid twilio netsuite quickbooks airtable dropbox evernote clickup todoist nvidia samsung lenovo "
+    "huawei netflix spotify airbnb ebay tiktok wikipedia stackoverflow hackernews ycombinator bibtex asciidoc "
+    "restructuredtext markdown yaml toml json jsonl html css scss xml csv sql nosql mkdocs readthedocs docusaurus "
+    "tailwindcss shadcn mapbox leafletjs openstreetmap raspberrypi arduino esp32 zigbee bluetooth wifi "
     "monday tuesday wednesday thursday friday saturday sunday january february april june july september october "
     "november december english german french spanish italian dutch russian chinese japanese korean europe"
+)
+#: What follows a maker's name in a product's: "GitHub Actions".
+PRODUCT_PARTS = {
+    "github": _words("actions pages copilot codespaces"),
+    "google": _words("cloud docs drive sheets meet calendar"),
+    "claude": _words("code"),
+    "microsoft": _words("teams office excel word azure outlook"),
+}
+#: Ordinary words that are names too where they have a capital, even after the first word of a text: "a Swift rollout".
+ALSO_NAMES = _words(
+    "swift rust go polish us it who may march august will mark bill grant apple oracle target square express linear teams "
+    "word notion signal edge access drive office shell meta spring"
 )
 
 #: Programs whose name with a hyphen may be another program: docker-compose and docker compose.
@@ -321,8 +368,22 @@ ENGLISH = _words(
     "you our it's does every each before after only never always because into than then them his her she were been "
     "being would could cannot if by about between through while until since both any some other more most less least "
     "don't doesn't isn't aren't won't can't didn't i'm user's uses prefers wants likes needs runs tests not at "
-    "monday tuesday wednesday thursday friday saturday sunday january february"
+    "monday tuesday wednesday thursday friday saturday sunday january february "
+    "kept built written made sent chosen days weeks months years hours"
 ) | (VERBS - _LOANS)
+#: With one of these, and no word of another language, a text is English too; but an "a" in it may be a Spanish one.
+WEAKLY_ENGLISH = _words(
+    "in on of by to go goes of its new old all no yes user users team office error errors fixture migration backup file "
+    "folder server linter standup deploy deploys release lunch key keyboard theme dark light feature request response "
+    "worker queue job branch database table row column field value size length name editor font colour color weekly daily "
+    "meeting call email mail customer invoice payment order account password secret token certificate domain host cluster "
+    "node machine laptop phone book kitchen house home dog cat child wife husband brother sister friend birthday holiday "
+    "vegetarian tea coffee water food breakfast dinner schedule deadline budget price cost report dashboard chart metric "
+    "alert warning message commit change changelog review reviewer approval rule policy style guide spelling comment line "
+    "space tab string number list set map tree graph function method class module package library framework tool script "
+    "command flag option setting default environment staging production test tests build builds pipeline runner image "
+    "container volume network port proxy gateway endpoint route page button form screen link url"
+)
 
 #: Words of other languages that English texts do not use: with one of them nothing is dropped and nothing stemmed.
 FOREIGN = _words(
@@ -339,6 +400,9 @@ FOREIGN = _words(
     "og er ikke det som til fra har hun han jeg jag och inte att av till "
     "jest nie sie jak ale bir ve bu icin este sunt nu yang dan tidak ini ja ei az egy nem"
 )
+
+#: Of these the ones that are English words as well, so that they say nothing in a text that has an English word.
+SHARED_WITH_ENGLISH = _words("die per son hay pour sans van ale met art mag")
 
 #: Words that say nothing about what a text is about; not looked up for candidates.
 FUNCTION_WORDS = (
