@@ -123,11 +123,14 @@ class Table:
         read = id_ - 1
         gap: list[Lost] = []
         while id_ <= (known if sure else max(known, read + FURTHEST)):
-            if id_ == read + 1 or id_ - read == FURTHEST:
-                beyond = self._beyond(read)
-                if beyond is not None and beyond > id_:
-                    _widen(gap, self.table, id_, beyond - 1, _ABSENT)
-                    id_ = beyond
+            beyond = self._beyond(read) if id_ == read + 1 else None
+            if id_ == read + FURTHEST:
+                beyond = self._behind(read, known)
+            if beyond is not None and beyond > id_:
+                _widen(gap, self.table, id_, beyond - 1, gap[-1].reason if gap else _ABSENT)
+                id_ = beyond
+                if id_ > known:
+                    break
             try:
                 found, reason = self._one(id_), _ABSENT
             except apsw.Error as error:
@@ -175,15 +178,41 @@ class Table:
         return None
 
     def _beyond(self, read: int) -> int | None:
-        """The id at the far end of a wide gap after `read`, if there is one that can be read.
-
-        Where nothing can be read for very long, the far end is believed though it does not know the near one.
-        """
+        """The id at the far end of a wide gap after `read`, if both of its ends know each other."""
         after = self._id("min", f"WHERE rowid > {read}")
         if after is None or after - read <= GAP or not self._is_there(after):
             return None
         before = self._id("max", f"WHERE rowid < {after}")
-        return after if before is None or before <= read or after - read > FURTHEST else None
+        return after if before is None or before <= read else None
+
+    def _behind(self, read: int, known: int) -> int:
+        """The first id that can be found behind a part where nothing can; one after `known` where there is none.
+
+        The ids may be too far apart to try them all, so the place is looked for by halves.
+        """
+        found, near, far = None, read, read + FURTHEST
+        while found is None and far <= known:
+            found = self._from_on(far)
+            if found is None:
+                near, far = far, read + 2 * (far - read)
+        best = known + 1
+        if found is None:
+            far = best
+        else:
+            best = found
+        while far - near > 1:
+            middle = (near + far) // 2
+            found = self._from_on(middle)
+            if found is None:
+                near = middle
+            else:
+                best, far = min(best, found), middle
+        return best
+
+    def _from_on(self, id_: int) -> int | None:
+        """The first id of at least `id_` as the table says, if its row can be read."""
+        found = self._id("min", f"WHERE rowid >= {id_}")
+        return found if found is not None and found >= id_ and self._is_there(found) else None
 
     def _id(self, which: str, where: str = "") -> int | None:
         """The least (`min`) or the largest (`max`) id, as the table says; None where it cannot."""
