@@ -208,7 +208,7 @@ class Writer:
                 if self._tail is None:
                     self._spool()
                 else:
-                    self._tail.write(self.events, self._lines)
+                    self._tail.write(self.events, self._lines if len(self._lines) >= MANY else None)
                     self.journal.written.update((event.kind.partition(".")[0], event.id) for event in self.events)
                 self.journal.masked += self._masked
         finally:

@@ -28,8 +28,8 @@ if TYPE_CHECKING:
 SEED = int(os.environ.get("CORRUPTION_SEED", "7"))
 #: 20,000 logs in so many tests, for the workers of a parallel run.
 CHUNKS, LOGS = 20, 1000
-#: Of so many logs one is folded into files by all four stores and compared with a rebuild.
-IN_FULL = 40
+#: Of so many logs one is folded into files by all stores and compared with a rebuild.
+IN_FULL = 100
 
 
 @pytest.fixture
@@ -149,7 +149,7 @@ def test_twenty_thousand_damaged_logs(place: Place, chunk: int) -> None:
         damaged.write(place.home.journal, before)
         before = damaged.files
         try:
-            reader.check(damaged, reader.families[number % 3])
+            reader.check(damaged, reader.families[number % len(reader.families)])
             if number % IN_FULL == 0:
                 check_in_full(place, reader)
         except Exception as error:
@@ -158,7 +158,7 @@ def test_twenty_thousand_damaged_logs(place: Place, chunk: int) -> None:
 
 
 def check_in_full(place: Place, reader: Reader) -> None:
-    """Through files, all four stores, `verify` and the next command that writes."""
+    """Through files, all stores, `verify` and the next command that writes."""
     expected = place.folded_anew()
     assert place.folded() == expected
     for store in reader.families:
