@@ -25,6 +25,10 @@ if TYPE_CHECKING:
     from typing import Any
 
 
+#: Tables that SQLite makes by itself: its own, and what the full-text index keeps its terms in.
+_MADE = ("sqlite_", "entries_fts_")
+
+
 class Contents:
     """Everything in one store: statements that make it, and the rows of its tables."""
 
@@ -32,12 +36,12 @@ class Contents:
         self.name = os.path.basename(path)
         db = apsw.Connection(path)
         schema = db.execute("SELECT type, name, sql FROM sqlite_master WHERE sql IS NOT NULL ORDER BY rowid").fetchall()
-        self.tables = [sql for type_, name, sql in schema if type_ == "table" and not name.startswith("sqlite_")]
+        self.tables = [sql for type_, name, sql in schema if type_ == "table" and not name.startswith(_MADE)]
         self.indexes = [sql for type_, _name, sql in schema if type_ == "index"]
         self.rows: dict[str, list[Any]] = {
             name: db.execute(f"SELECT * FROM {name}").fetchall()
             for type_, name, _sql in schema
-            if type_ == "table" and not name.startswith("sqlite_")
+            if type_ == "table" and not name.startswith((*_MADE, "entries_fts"))
         }
         db.close()
 
