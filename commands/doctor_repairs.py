@@ -16,7 +16,7 @@ from mait_code.commands.output import counted
 from mait_code.journal import segments
 from mait_code.journal.errors import BadInput, MaitError, NotFound, Refused
 from mait_code.journal.event import BOM, Bad, Event, checksum_fault, parse
-from mait_code.journal.writing import adopt
+from mait_code.journal.tail import adopt
 from mait_code.projections.stores import NAMES
 
 TYPE_CHECKING = False

@@ -74,13 +74,9 @@ def find(store: Store, text: str) -> Item:
     item = inbox_queries.one(store, entity)
     if item is not None:
         return item
-    gone = inbox_queries.deleted(store, entity)
-    if gone:
-        hint = f"mait-code inbox restore {gone[0].short} brings it back"
-        if gone[0].conflicts:
-            hint = f"it was changed elsewhere at the same time: see mait-code conflicts; {hint}"
-        raise Refused(f"{gone[0].short} was deleted", hint)
-    raise Refused(f"{text} cannot be read yet: it was written by a newer version", "update mait-code on this machine")
+    from mait_code.commands.lookup import absent
+
+    raise absent(text, next(iter(inbox_queries.deleted(store, entity)), None), "inbox restore")
 
 
 def listing(ws: Workspace, *, project: str | None = None, finished: bool = False, deleted: bool = False) -> list[Item]:

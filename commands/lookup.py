@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from mait_code.journal.errors import Ambiguous, NotFound
+from mait_code.journal.errors import Ambiguous, NotFound, Refused
 from mait_code.journal.event import Event, parse
 from mait_code.projections import ids, register
 from mait_code.projections.stores import HOLDS
@@ -126,3 +126,16 @@ def _said(value: dict[str, Any]) -> str:
     if "outcome" in value:
         return f"{value['outcome']}, as {value['ref']}" if value.get("ref") else str(value["outcome"])
     return ", ".join(f"{key} {words(one)}" for key, one in value.items())
+
+
+def absent(text: str, gone: Any, restoring: str) -> Refused:
+    """Why an id that is known names nothing to work on: it was deleted (`gone` is what it was, else None), and the command
+    `restoring` brings it back; or a newer program wrote it."""
+    if gone is None:
+        return Refused(
+            f"{text} cannot be read yet: it was written by a newer version", "update mait-code on this machine"
+        )
+    hint = f"mait-code {restoring} {gone.short} brings it back"
+    if gone.conflicts:
+        hint = f"it was changed elsewhere at the same time: see mait-code conflicts; {hint}"
+    return Refused(f"{gone.short} was deleted", hint)

@@ -31,13 +31,9 @@ def find(store: Store, text: str) -> Memory:
     found = memory_queries.one(store, entity)
     if found is not None:
         return found
-    gone = memory_queries.deleted(store, entity)
-    if gone:
-        hint = f"mait-code memory restore-entry {gone[0].short} brings it back"
-        if gone[0].conflicts:
-            hint = f"it was changed elsewhere at the same time: see mait-code conflicts; {hint}"
-        raise Refused(f"{gone[0].short} was deleted", hint)
-    raise Refused(f"{text} cannot be read yet: it was written by a newer version", "update mait-code on this machine")
+    from mait_code.commands.lookup import absent
+
+    raise absent(text, next(iter(memory_queries.deleted(store, entity)), None), "memory restore-entry")
 
 
 def living(store: Store, text: str) -> Memory:

@@ -42,13 +42,14 @@ def adopt(ws: Workspace, wait: float = COMMAND_WAIT) -> list[str]:
 
 
 @contextmanager
-def in_step(ws: Workspace, tell: Callable[[str], None]) -> Iterator[None]:
+def in_step(ws: Workspace, tell: Callable[[str], None], adopts: bool = True) -> Iterator[None]:
     """Around a command that reads or changes memories: what was edited by hand counts before it, and the file shows what it
-    did. `tell` gets what there is to tell."""
-    for note in adopt(ws):
+    did. `tell` gets what there is to tell. Without `adopts` for one that may come upon memories, as undo does: there is
+    only a look afterwards, and only if it did."""
+    for note in adopt(ws) if adopts else ():
         tell(note)
     yield
-    for note in refresh(ws):
+    for note in refresh(ws) if adopts or ws.has_open("memory") else ():
         tell(note)
 
 

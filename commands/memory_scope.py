@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import os
-
 from mait_code.commands import project as projects
 from mait_code.journal.errors import BadInput
 
@@ -75,11 +73,3 @@ def seen_from(
         f"({prefix}scope = 'global' OR ({of_project} AND ({prefix}scope = 'project' OR {prefix}branch IS ?)))",
         [*names, branch],
     )
-
-
-def working_directory() -> str:
-    """This process's directory, or an empty string where it is gone."""
-    try:
-        return os.getcwd()
-    except OSError:
-        return ""

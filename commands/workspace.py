@@ -100,9 +100,10 @@ class Workspace:
     def _find_again(self, store: Store) -> None:
         """See that what was written is there. A `git pull` that resets files under us may have taken it away a moment
         later; the next writer puts it back, so we are that one."""
-        id_ = self.journal.written.pop(store.projection.family, "")
+        written = self.journal.written
+        ids = [written.pop(family) for family in store.projection.families if family in written]
         for _ in range(TRIES):
-            if not id_ or store.value("SELECT 1 FROM events WHERE id = ?", (id_,)):
+            if all(store.value("SELECT 1 FROM events WHERE id = ?", (id_,)) for id_ in ids):
                 return
             time.sleep(0.1)
             try:

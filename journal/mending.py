@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import os
 
-from mait_code.journal import reconcile, segments, writing
+from mait_code.journal import reconcile, segments, tail
 from mait_code.journal.errors import Busy, DiskRefused
 from mait_code.journal.home import Home, make_directory, write_atomically
 from mait_code.journal.lock import Lock
@@ -125,7 +125,7 @@ def adopt(home: Home, lines: list[bytes]) -> int:
     else."""
     lines = _unknown(home, lines)
     if lines:
-        writing.adopt(home, lines)
+        tail.adopt(home, lines)
     return len(lines)
 
 

@@ -181,11 +181,6 @@ class Graph:
         found = [one for one in self.things.values() if any(wanted in n.casefold() for n in (one.name, *one.merged))]
         return sorted(found, key=lambda one: (-one.mention_count, one.name.casefold(), one.id))
 
-    def merged_into(self, id_: str) -> Thing | None:
-        """What a thing went into, where it is shown as another."""
-        shown_as = self.canonical(id_)
-        return self.things.get(shown_as) if shown_as is not None and shown_as != id_ else None
-
 
 def _deleted(store: Store, type_: str) -> set[str]:
     """The 12 characters of every deleted entity of a type."""

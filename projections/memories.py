@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import orjson
+
 from mait_code.projections import entries
 from mait_code.projections.projection import Projection
 
@@ -83,8 +85,6 @@ class Memories(Projection):
             extra["retired_at"] = event.shown
 
     def rows(self, entity: str, state: State) -> Iterable[tuple[str, Row]]:
-        import orjson
-
         extra, registers = state["x"], state["r"]
         values = {name: heads[-1][1] for name, heads in registers.items() if heads}
         type_ = str(values.get("type") or "fact")

@@ -115,8 +115,8 @@ def one(store: Store, entity: str) -> Memory | None:
 
 def count(store: Store, where: str, bindings: Sequence[Any] = ()) -> int:
     """How many living memories there are, copies counted once. `where` is SQL over `memory_entries`; empty is all."""
-    condition = f" AND {where}" if where else ""
-    found = store.value(f"SELECT count(DISTINCT same) FROM memory_entries WHERE live{condition}", tuple(bindings))
+    conditions = " AND ".join(one for one in ("live", ONE_OF_COPIES, where) if one)
+    found = store.value(f"SELECT count(*) FROM memory_entries WHERE {conditions}", tuple(bindings))
     return int(found or 0)
 
 

@@ -31,7 +31,6 @@ COLUMNS = (1.0, 0.5, 0.5)
 #: What is added to the factor 1: who speaks is named in the question; a thing of the graph is, and the text tells of it;
 #: told just now; importance 10 instead of 5; of this very branch instead of elsewhere.
 SPEAKER, NAMED, RECENT, IMPORTANT, NEAR = 0.4, 0.1, 0.05, 0.05, 0.05
-MODES = ("hybrid", "fts", "vector")
 
 #: What a Finding is made of.
 FIELDS = (

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import orjson
+
 from mait_code.projections import entries
 from mait_code.projections.projection import Projection
 
@@ -72,8 +74,6 @@ def _required(state: State, names: tuple[str, ...]) -> dict[str, Any]:
 
 def _column(value: Any) -> Any:
     if isinstance(value, (list, dict)):
-        import orjson
-
         return orjson.dumps(value).decode()
     return value
 

@@ -29,7 +29,7 @@ from mait_code.journal.event import Bad, Event, parse
 from mait_code.journal.home import Home
 from mait_code.journal.kinds import KINDS, RESERVED
 from mait_code.journal.kinds.declare import NAME, kind
-from mait_code.journal.writing import adopt
+from mait_code.journal.tail import adopt
 from mait_code.projections import stores
 from mait_code.projections.digest import digest
 from mait_code.projections.rebuild import rebuild

@@ -7,7 +7,7 @@ A command is a function under `command`, `argument` and `option`, and under one 
 from __future__ import annotations
 
 import os
-from contextlib import contextmanager
+from contextlib import nullcontext
 from functools import update_wrapper
 from typing import TYPE_CHECKING, Any, Concatenate, Literal, ParamSpec
 
@@ -18,7 +18,8 @@ from mait_code.commands.output import Output, visible
 from mait_code.journal.settings import native_path
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    from collections.abc import Callable
+    from contextlib import AbstractContextManager
 
     from click.shell_completion import CompletionItem
 
@@ -326,30 +327,17 @@ def pass_workspace(function: Callable[Concatenate[Workspace, Output, P], Result]
     return update_wrapper(run, function)
 
 
-#: Commands that read or change what MEMORY.md shows; `memory reflect` and `sync` see to it themselves.
-_REMEMBERING = ("memory", "undo", "conflicts", "inbox", "import")
-
-
-@contextmanager
-def _in_step(workspace: Workspace, invocation: Invocation) -> Iterator[None]:
-    """What was edited in MEMORY.md counts before the command, and the file shows what the command did."""
+def _in_step(workspace: Workspace, invocation: Invocation) -> AbstractContextManager[None]:
+    """MEMORY.md in step with a command that reads or changes memories. `sync` sees to it itself."""
     path = invocation.path
-    aside = not path or path[0] not in _REMEMBERING or path[-1] == "reflect"
-    # Storing pins nothing, so where there is no such file there is nothing to be in step with.
-    if aside or (path[-1] == "store" and not os.path.exists(workspace.home.in_data("memory/MEMORY.md"))):
-        yield
-        return
-    if path[0] == "memory":
-        from mait_code.commands import memory_file
+    if path != ["inbox", "triage"] and path[:1] not in (["memory"], ["undo"], ["conflicts"], ["import"]):
+        return nullcontext()
+    # Storing pins nothing: where there is no such file, nothing is loaded for it.
+    if path[-1] == "store" and not os.path.exists(workspace.home.in_data("memory/MEMORY.md")):
+        return nullcontext()
+    from mait_code.commands import memory_file
 
-        for note in memory_file.adopt(workspace):
-            invocation.out.note(note)
-    yield
-    if workspace.has_open("memory"):
-        from mait_code.commands import memory_file
-
-        for note in memory_file.refresh(workspace):
-            invocation.out.note(note)
+    return memory_file.in_step(workspace, invocation.out.note, adopts=path[0] == "memory")
 
 
 def _folding(out: Output) -> Callable[[int, int], None]:

@@ -47,7 +47,7 @@ def reflect(
     asked about on a terminal; elsewhere, without --yes, everything is printed and nothing changed. With --scope all every
     project has its turn.
     """
-    from mait_code.commands import claude, memory_file
+    from mait_code.commands import claude
     from mait_code.commands import reflect as logic
     from mait_code.journal import settings
 
@@ -55,19 +55,17 @@ def reflect(
     size = int(settings.value("reflection-batch-size")) if batch_size is None else batch_size
     asks = sys.stdin.isatty() and sys.stderr.isatty() and not out.json and not yes
     session = _Session(ws, out, asks=asks, keeps=yes or asks, dry=dry_run)
-    # What is pinned stands in MEMORY.md, and may have been edited there.
-    with memory_file.in_step(ws, out.note):
-        try:
-            for wanted in logic.batches(ws, scope or "", project, branch):
-                for _round in range(logic.MOST_ROUNDS if drain else 1):
-                    batch = logic.gather(ws.reading("memory"), wanted, size, days)
-                    if not session.turn(batch, max(gate, 1)):
-                        break
-                if session.stopped:
+    try:
+        for wanted in logic.batches(ws, scope or "", project, branch):
+            for _round in range(logic.MOST_ROUNDS if drain else 1):
+                batch = logic.gather(ws.reading("memory"), wanted, size, days)
+                if not session.turn(batch, max(gate, 1)):
                     break
-        except claude.ModelFailed:
-            session.close(failed=True)
-            raise
+            if session.stopped:
+                break
+    except claude.ModelFailed:
+        session.close(failed=True)
+        raise
     session.close()
 
 

@@ -150,3 +150,9 @@ def nothing(_event_id: str, _data: Data) -> Writes:
 def deletion(_event_id: str, _data: Data) -> Writes:
     """For the kinds that delete: `deleted` is a register like any other."""
     return [("deleted", True)]
+
+
+def reopening(_event_id: str, data: Data) -> Writes:
+    """For the kinds that take back what `register` says: a deletion, or else whatever it holds."""
+    register = data["register"]
+    return [(register, False if register == "deleted" else None)]

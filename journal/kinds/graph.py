@@ -5,7 +5,7 @@ A thing is known by its name: its entity is derived from the case-folded name, s
 
 from __future__ import annotations
 
-from mait_code.journal.kinds.declare import NAME, TEXT, deletion, kind, register_of
+from mait_code.journal.kinds.declare import NAME, TEXT, deletion, kind, register_of, reopening
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -28,11 +28,6 @@ def _removes(event_id: str, data: Data) -> Writes:
     return [(data["link"], None)] if data.get("link") is not None else deletion(event_id, data)
 
 
-def _restores(_event_id: str, data: Data) -> Writes:
-    register = data["register"]
-    return [(register, False if register == "deleted" else None)]
-
-
 #: `memory` is the entity that mentions it.
 MENTIONED = kind(
     "entity.mentioned",
@@ -52,6 +47,6 @@ LINKED = kind(
 MERGED = kind("entity.merged", into=NAME.optional(), writes=lambda _id, data: [("merged", data.get("into"))])
 #: The whole thing, or with `link` one relation by the name of its register.
 REMOVED = kind("entity.removed", link=register_of("link:").optional(), writes=_removes)
-RESTORED = kind("entity.restored", register=register_of("deleted", "merged"), writes=_restores)
+RESTORED = kind("entity.restored", register=register_of("deleted", "merged"), writes=reopening)
 
 KINDS = (MENTIONED, LINKED, MERGED, REMOVED, RESTORED)

@@ -6,7 +6,18 @@ writes nothing, unless it raises the importance.
 
 from __future__ import annotations
 
-from mait_code.journal.kinds.declare import NAME, NAMES, OBJECT, TEXT, TIME, Field, deletion, kind, register_of
+from mait_code.journal.kinds.declare import (
+    NAME,
+    NAMES,
+    OBJECT,
+    TEXT,
+    TIME,
+    Field,
+    deletion,
+    kind,
+    register_of,
+    reopening,
+)
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -23,11 +34,6 @@ def _writes_fields(_event_id: str, data: Data) -> Writes:
     for key, carried in _LISTS.items():
         found += [(f"tag:{tag}", carried) for tag in dict.fromkeys(data.get(key) or ())]
     return found
-
-
-def _restores(_event_id: str, data: Data) -> Writes:
-    register = data["register"]
-    return [(register, False if register == "deleted" else None)]
 
 
 def _seen(_event_id: str, data: Data) -> Writes:
@@ -79,7 +85,7 @@ REVIEWED = kind("memory.reviewed", at=TIME.optional(), writes=lambda _id, data: 
 PINNED = kind("memory.pinned", writes=lambda _id, _data: [("pinned", True)])
 UNPINNED = kind("memory.unpinned", writes=lambda _id, _data: [("pinned", False)])
 DELETED = kind("memory.deleted", writes=deletion)
-RESTORED = kind("memory.restored", register=register_of("deleted", "superseded", "retired"), writes=_restores)
+RESTORED = kind("memory.restored", register=register_of("deleted", "superseded", "retired"), writes=reopening)
 
 _FIELDS = frozenset((*STORED.fields, *EDITED.fields)) - _LISTS.keys()
 

@@ -2,15 +2,9 @@
 
 from __future__ import annotations
 
-from mait_code.journal.kinds.declare import NAME, NAMES, deletion, kind, register_of
+from mait_code.journal.kinds.declare import NAME, NAMES, deletion, kind, register_of, reopening
 
 TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from mait_code.journal.kinds.declare import Data, Writes
-
-
-def _restores(_event_id: str, data: Data) -> Writes:
-    return [(data["register"], False)]
 
 
 #: `memories` are the entities it covered, `insights` those it led to.
@@ -24,6 +18,6 @@ MADE = kind(
     origin=NAME.optional(),
 )
 DELETED = kind("reflection.deleted", writes=deletion)
-RESTORED = kind("reflection.restored", register=register_of("deleted"), writes=_restores)
+RESTORED = kind("reflection.restored", register=register_of("deleted"), writes=reopening)
 
 KINDS = (MADE, DELETED, RESTORED)

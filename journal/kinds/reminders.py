@@ -7,13 +7,11 @@
 
 from __future__ import annotations
 
-from mait_code.journal.kinds.declare import NAME, TEXT, Field, deletion, kind, nothing, register_of
+from mait_code.journal.kinds.declare import NAME, TEXT, Field, deletion, kind, nothing, register_of, reopening
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any
-
-    from mait_code.journal.kinds.declare import Data, Writes
 
 
 def _moment(value: Any) -> bool:
@@ -33,11 +31,6 @@ def _moment(value: Any) -> bool:
 WHEN = Field('a time such as {"due": "2026-12-01T09:00", "zone": "Europe/Berlin"}', _moment)
 
 
-def _restores(_event_id: str, data: Data) -> Writes:
-    register = data["register"]
-    return [(register, False if register == "deleted" else None)]
-
-
 SET = kind("reminder.set", creates=True, what=TEXT, when=WHEN, project=NAME.optional(), origin=NAME.optional())
 EDITED = kind("reminder.edited", what=TEXT.optional(), when=WHEN.optional(), project=NAME.optional())
 SNOOZED = kind(
@@ -53,6 +46,6 @@ DISMISSED = kind(
 )
 NOTIFIED = kind("reminder.notified", occurrence=NAME, writes=nothing)
 DELETED = kind("reminder.deleted", writes=deletion)
-RESTORED = kind("reminder.restored", register=register_of("deleted", "occurrence:"), writes=_restores)
+RESTORED = kind("reminder.restored", register=register_of("deleted", "occurrence:"), writes=reopening)
 
 KINDS = (SET, EDITED, SNOOZED, DISMISSED, NOTIFIED, DELETED, RESTORED)

@@ -17,21 +17,18 @@ from mait_code.journal.kinds.declare import (
     deletion,
     kind,
     register_of,
+    reopening,
 )
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from mait_code.journal.kinds.declare import Data, Field, Kind, Writes
-
-
-def _restores(_event_id: str, data: Data) -> Writes:
-    return [(data["register"], False)]
+    from mait_code.journal.kinds.declare import Field, Kind
 
 
 def _removal(name: str, entity: str) -> tuple[Kind, Kind]:
     return (
         kind(f"{name}deleted", entity=entity, writes=deletion),
-        kind(f"{name}restored", entity=entity, writes=_restores, register=register_of("deleted")),
+        kind(f"{name}restored", entity=entity, writes=reopening, register=register_of("deleted")),
     )
 
 

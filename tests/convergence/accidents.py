@@ -12,7 +12,7 @@ from mait_code.journal import clock, ids, segments, spool
 from mait_code.journal.event import Event, parse
 from mait_code.journal.kinds import KINDS
 from mait_code.journal.sha import sha256
-from mait_code.journal.writing import adopt
+from mait_code.journal.tail import adopt
 
 if TYPE_CHECKING:
     from collections.abc import Callable

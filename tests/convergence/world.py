@@ -10,7 +10,7 @@ from types import SimpleNamespace
 from typing import TYPE_CHECKING, Any
 
 from convergence.machine import Machine
-from mait_code.journal import clock, ids, reconcile, segments, writing
+from mait_code.journal import clock, ids, reconcile, segments, tail
 from mait_code.journal import journal as journal_module
 
 if TYPE_CHECKING:
@@ -153,7 +153,7 @@ class World:
         if outcome.content != ours:
             target.put(path, outcome.content)
         if outcome.extra:
-            writing.adopt(target.home, outcome.extra)
+            tail.adopt(target.home, outcome.extra)
         return True
 
     @staticmethod
