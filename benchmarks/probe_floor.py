@@ -46,7 +46,7 @@ class Contents:
         db.close()
 
     def insert(self, directory: str) -> None:
-        """One transaction in a fresh file, journalled and cached as a store is, with SQLite's own pages; indexes last."""
+        """One transaction in a fresh file, journalled and cached as a store is; indexes last."""
         db = apsw.Connection(os.path.join(directory, self.name))
         db.pragma("journal_mode", "wal")
         db.pragma("synchronous", "normal")

@@ -23,9 +23,6 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
 WRITER_WAIT_MS = 5000
-#: Bytes of a page. Most rows hold a line of some hundred bytes: twice SQLite's own choice makes a store an eighth smaller and
-#: quicker to fill.
-PAGE = 8192
 #: Putting a file away takes a moment; nobody waits longer than this for a process that was stopped while doing it.
 _LOCK_WAIT = 1.0
 
@@ -68,7 +65,6 @@ def connect(path: str) -> tuple[apsw.Connection, int]:
             db.config(apsw.SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, 1)
             # The first reading opens the write-ahead log beside the file, so both are of one store.
             if db.pragma("journal_mode") != "wal":
-                db.pragma("page_size", PAGE)  # of a new file only
                 db.pragma("journal_mode", "wal")
             db.pragma("user_version")
             db.pragma("synchronous", "normal")
