@@ -23,6 +23,8 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
 WRITER_WAIT_MS = 5000
+#: What SQLite keeps beside a file: the write-ahead log with its index, and what undoes a write that broke off.
+BESIDE = ("-wal", "-shm", "-journal")
 #: Putting a file away takes a moment; nobody waits longer than this for a process that was stopped while doing it.
 _LOCK_WAIT = 1.0
 
@@ -64,8 +66,7 @@ def connect(path: str) -> tuple[apsw.Connection, int]:
             # The write-ahead log is not folded back at every close: a command must not wait for a disk.
             db.config(apsw.SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, 1)
             # The first reading opens the write-ahead log beside the file, so both are of one store.
-            if db.pragma("journal_mode") != "wal":
-                db.pragma("journal_mode", "wal")
+            log_ahead(db)
             db.pragma("user_version")
             db.pragma("synchronous", "normal")
             db.pragma("wal_autocheckpoint", 0)  # the store does it when the log has grown, see Store._bound_log
@@ -75,6 +76,29 @@ def connect(path: str) -> tuple[apsw.Connection, int]:
     return db, inode
 
 
+def log_ahead(db: apsw.Connection) -> None:
+    """Have a file keep a write-ahead log, so that readers and a writer do not wait for each other. A file that another
+    process is filling (`write_through`) is left as it is: it gets its log afterwards, or when it is opened next."""
+    if db.pragma("journal_mode") != "wal":
+        _try_mode(db, "wal")
+
+
+def write_through(db: apsw.Connection) -> None:
+    """Have an empty file filled without its log, through which every page would be written twice. Where another process
+    has it open it keeps the log."""
+    _try_mode(db, "delete")
+
+
+def _try_mode(db: apsw.Connection, mode: str) -> None:
+    db.set_busy_timeout(0)
+    try:
+        db.pragma("journal_mode", mode)
+    except apsw.BusyError:
+        return
+    finally:
+        db.set_busy_timeout(WRITER_WAIT_MS)
+
+
 def in_memory() -> apsw.Connection:
     """A store without a file."""
     return apsw.Connection(":memory:")
@@ -82,7 +106,7 @@ def in_memory() -> apsw.Connection:
 
 def _make(path: str) -> int:
     """Make an empty file, private to the user, where there is none. Returns its inode."""
-    if _is_in_the_way(f"{path}-wal") or _is_in_the_way(f"{path}-shm"):
+    if any(_is_in_the_way(path + ending) for ending in BESIDE):
         raise Damaged(f"something stands where the log of {path} belongs")
     try:
         handle = os.open(path, os.O_CREAT | os.O_EXCL | os.O_RDWR | os.O_CLOEXEC, PRIVATE_FILE)
@@ -105,7 +129,7 @@ def _is_in_the_way(path: str) -> bool:
 
 
 def set_aside(path: str, inode: int) -> None:
-    """Move a damaged file away, never deleting it unseen, with the write-ahead log that belongs to it.
+    """Move a damaged file away, never deleting it unseen, with the logs that belong to it.
 
     `inode` is the file that was found damaged; where another process has put it away already, its successor stays.
     """
@@ -116,7 +140,7 @@ def set_aside(path: str, inode: int) -> None:
             present = 0
         if inode and present and present != inode:
             return
-        for ending in ("-wal", "-shm"):
+        for ending in BESIDE:
             if os.path.isdir(path + ending):
                 os.replace(path + ending, _free_name(path + ending))
             elif os.path.lexists(path + ending):

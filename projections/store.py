@@ -17,6 +17,7 @@ from mait_code.journal import reading
 from mait_code.journal.errors import Busy
 from mait_code.journal.event import Bad, Event, parse
 from mait_code.journal.reading import Cursor, Mark, Plan
+from mait_code.projections import opening
 from mait_code.projections.index import Index
 from mait_code.projections.opening import BUSY, LOST, NO_ROOM, SUSPECT, WRITER_WAIT_MS, Damaged, is_damage
 from mait_code.projections.store_file import StoreFile, dump
@@ -106,6 +107,7 @@ class Store(StoreFile):
         try:
             plan = reading.plan(self.home, _mark(self._raw_mark(db)), self._cursors, thorough)
             if len(plan.changes) > ANEW and self.is_empty():
+                db.execute("ROLLBACK")
                 folded = self.rebuild()
             else:
                 folded = self._fold(db, plan)
@@ -247,8 +249,9 @@ class Store(StoreFile):
         others until the transaction is committed."""
         db = self.db
         db.pragma("cache_size", -BULK_CACHE_KIB)
-        if db.get_autocommit():
-            self._begin(db, wait=True)
+        if self.is_empty() and not self.in_memory:
+            opening.write_through(db)
+        self._begin(db, wait=True)
         index = self.index()
         for (name,) in db.execute("SELECT name FROM sqlite_master WHERE type = 'index' AND sql IS NOT NULL").fetchall():
             db.execute(f"DROP INDEX {name}")
@@ -267,7 +270,9 @@ class Store(StoreFile):
             return  # in memory, or set aside by another process this moment
 
     def settle(self) -> None:
-        """Take the write-ahead log back into the file, so that the next opening need not read it."""
+        """Take the write-ahead log back into the file, so that the next opening need not read it; a file that was filled
+        without one gets its own."""
+        opening.log_ahead(self.db)
         self.db.set_busy_timeout(0)
         try:
             self.db.wal_checkpoint(mode=apsw.SQLITE_CHECKPOINT_TRUNCATE)

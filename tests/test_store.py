@@ -487,3 +487,91 @@ def place_without_stores(place: Place) -> Place:
     other = Place(place.folder)
     other.home.state += "-other"
     return other
+
+
+def removed(place: Place) -> str:
+    """The path of the board's store, which is gone with all that stands beside it."""
+    path = stores.board(place.home).path
+    for ending in ("", "-wal", "-shm", "-journal"):
+        if os.path.exists(path + ending):
+            os.unlink(path + ending)
+    return path
+
+
+def test_a_store_is_filled_without_its_log_and_has_one_afterwards(place: Place) -> None:
+    expected = place.folded_anew()
+    path = removed(place)
+    board = stores.board(place.home)
+    modes: list[str] = []
+    begin_anew = board.begin_anew
+
+    def asked() -> object:
+        index = begin_anew()
+        modes.append(board.db.pragma("journal_mode"))
+        return index
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(board, "begin_anew", asked)
+        rebuild(place.home, [board])
+        assert modes == ["delete"]
+        assert board.db.pragma("journal_mode") == "wal"
+        rebuild(place.home, [board])
+        assert modes == ["delete", "wal"], "others may be reading what it holds"
+    board.close()
+    assert not os.path.exists(path + "-journal")
+    assert place.folded() == expected
+
+
+def test_a_store_that_another_has_open_is_filled_through_its_log(place: Place) -> None:
+    expected = place.folded_anew()
+    removed(place)
+    other = stores.board(place.home)
+    assert other.is_empty()
+    board = stores.board(place.home)
+    rebuild(place.home, [board])
+    assert board.db.pragma("journal_mode") == "wal"
+    assert digest(other) == digest(board) == expected["board.db"]
+    other.close()
+    board.close()
+
+
+def test_who_opens_a_store_that_is_being_filled_reads_and_waits_its_turn(place: Place) -> None:
+    expected = place.folded_anew()
+    removed(place)
+    board = stores.board(place.home)
+    board.begin_anew()
+    other = stores.board(place.home)
+    assert other.is_empty()
+    assert not other.catch_up(wait=False).folded
+    assert other.behind
+    board.roll_back()
+    board.close()
+    other.catch_up()
+    assert digest(other) == expected["board.db"]
+    other.close()
+    again = stores.board(place.home)
+    assert again.db.pragma("journal_mode") == "wal"
+    again.close()
+
+
+@pytest.mark.parametrize("damaged", [False, True])
+def test_killed_while_a_store_is_filled(place: Place, damaged: bool) -> None:
+    """What it leaves beside the file undoes the half of a fill; it must never be laid on the successor of a damaged file."""
+    expected = place.folded_anew()
+    path = removed(place)
+    if (child := os.fork()) == 0:
+        try:
+            board = stores.board(place.home)
+            board.begin_anew()
+            board.db.pragma("cache_size", 4)  # pages go to the file at once
+            board.db.executemany("INSERT INTO meta VALUES (?, randomblob(9000))", [(str(one),) for one in range(200)])
+        finally:
+            os.kill(os.getpid(), 9)
+    os.waitpid(child, 0)
+    assert os.path.getsize(path + "-journal")
+    if damaged:
+        with open(path, "r+b") as file:
+            file.write(b"\xff" * 4096)
+    assert place.folded() == expected
+    assert not os.path.exists(path + "-journal")
+    path_is_sound(path)
