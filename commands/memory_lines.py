@@ -8,6 +8,7 @@ import orjson
 
 from mait_code.commands import memory, memory_times
 from mait_code.journal.errors import BadInput
+from mait_code.projections.store import without_collector
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -73,15 +74,16 @@ def store(
 ) -> tuple[int, int]:
     """Store them all in one action, or none. What a line does not say is as the options say."""
     drafts = []
-    for number, raw in lines:
-        try:
-            made, notes = _draft(raw, type_, importance, place, tags)
-        except BadInput as error:
-            raise BadInput(f"line {number}: {error.message}", error.hint or "nothing was stored") from error
-        drafts.append(made)
-        for note in notes:
-            tell(f"line {number}: {note}")
-    return memory.store_all(ws, drafts)
+    with without_collector():
+        for number, raw in lines:
+            try:
+                made, notes = _draft(raw, type_, importance, place, tags)
+            except BadInput as error:
+                raise BadInput(f"line {number}: {error.message}", error.hint or "nothing was stored") from error
+            drafts.append(made)
+            for note in notes:
+                tell(f"line {number}: {note}")
+        return memory.store_all(ws, drafts)
 
 
 _TEXTS = ("type", "scope", "project", "branch", "session", "at", "ref")

@@ -13,6 +13,8 @@ from datetime import UTC, datetime, timedelta
 FIRST = "1970-01-01T00:00:00.000000Z"
 LAST = "8999-12-31T23:59:59.999999Z"
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
+#: The second that was written last, as text.
+_SECONDS: dict[int, str] = {}
 LAST_MICROS = 221_845_391_999_999_999
 SECOND = 1_000_000
 
@@ -41,8 +43,11 @@ def text(micros: int) -> str:
         return FIRST
     if micros >= LAST_MICROS:
         return LAST
-    moment = _EPOCH + timedelta(microseconds=micros)
-    return f"{moment.replace(tzinfo=None).isoformat(timespec='microseconds')}Z"
+    seconds, rest = divmod(micros, SECOND)
+    if seconds not in _SECONDS:  # of many stamps nearly all are of the same second
+        _SECONDS.clear()
+        _SECONDS[seconds] = f"{_EPOCH + timedelta(seconds=seconds):%Y-%m-%dT%H:%M:%S}"
+    return f"{_SECONDS[seconds]}.{rest:06d}Z"
 
 
 def micros(at: str) -> int:

@@ -171,6 +171,13 @@ class Change:
         cursor.total = len(content)
         return True
 
+    def unread(self) -> int:
+        """Bytes that stand behind what has been folded."""
+        try:
+            return os.stat(self.path).st_size - self.cursor.size
+        except OSError:
+            return 0
+
     def is_as_folded(self) -> bool:
         """Whether the file still holds exactly the bytes that were folded."""
         content = segments.read(self.path)

@@ -92,6 +92,8 @@ def places(lowered: str, stem: str) -> Iterator[int]:
 
 def suspicious(text: str) -> bool:
     """Whether it is worth looking closer."""
+    if len(text) < _SHORTEST and text.isalnum():
+        return False
     if ("://" in text and "@" in text) or "PRIVATE KEY" in text or "PuTTY-" in text or "Private-MAC" in text:
         return True
     lowered = fold(text)

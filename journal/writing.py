@@ -132,7 +132,9 @@ class Writer:
         event.session = self.journal.session
         event.tx = self.events[0].id if self.events else event.id
         event.undoes = self.undoes
-        event.sees = self._sees(event) if sees is None else sees
+        if sees is None:  # what begins here has no heads
+            sees = self._sees(event) if entity or not declared.creates else {}
+        event.sees = sees
         self._stamp(event, clock.wall() if wall is None else wall, exact=wall is not None)
         line = self._checked(event)
         self._remember(event)

@@ -30,11 +30,13 @@ def pieces(text: str) -> str:
     found: list[str] = []
     for run in unspaced(text):
         found += grams(run)
-    for word in _WORD.findall(text):
+    # Most texts have no word this long, and looking at each of their words takes longer than to see that.
+    long = max(map(len, text.split()), default=0) >= LONG
+    for word in _WORD.findall(text) if long else ():
         if len(word) >= LONG and len(word) <= LONGEST and (word.isascii() or not re.match(_UNSPACED, word)):
             lowered = word.lower()
             found += [lowered[start:] for start in range(3, len(lowered) - ENDING + 1)]
-    if _CAMEL.search(text):
+    if not text.islower() and _CAMEL.search(text):
         for word in re.findall(r"[A-Za-z0-9]+", text):
             if len(word) <= LONGEST and _CAMEL.search(word):
                 parts = [part.lower() for part in _PART.findall(word)]

@@ -34,8 +34,8 @@ if TYPE_CHECKING:
 
 #: Events held in memory at a time.
 BATCH = 5_000
-#: An empty store with more segments than this to fold is made anew instead, which is quicker.
-ANEW = 8
+#: An empty store with more segments than this to fold, or more bytes in a few, is made anew instead, which is quicker.
+ANEW, ANEW_BYTES = 8, 100_000
 #: Bytes of write-ahead log above which it is taken back into the file.
 LONGEST_LOG = 512 * 1024
 #: Page cache of a store that is made anew: what does not fit is written twice.
@@ -106,7 +106,7 @@ class Store(StoreFile):
             return CatchUp(0, self.behind)
         try:
             plan = reading.plan(self.home, _mark(self._raw_mark(db)), self._cursors, thorough)
-            if len(plan.changes) > ANEW and self.is_empty():
+            if self._is_worth_anew(plan):
                 db.execute("ROLLBACK")
                 folded = self.rebuild()
             else:
@@ -118,6 +118,15 @@ class Store(StoreFile):
             raise
         self.behind = 0
         return CatchUp(folded)
+
+    def _is_worth_anew(self, plan: Plan) -> bool:
+        """Whether nothing is folded yet of a journal that holds much."""
+        if len(plan.changes) > ANEW:
+            return self.is_empty()
+        if sum(change.unread() for change in plan.changes) < ANEW_BYTES:
+            return False
+        few: int = self.db.execute("SELECT count(*) FROM segments").get
+        return few <= ANEW and self.db.execute("SELECT 1 FROM entities LIMIT 1").get is None
 
     def _begin(self, db: apsw.Connection, wait: bool) -> bool:
         """Begin to write. False when another process does and we do not `wait`."""
