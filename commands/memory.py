@@ -176,11 +176,10 @@ def close_to(memories: Store, made: Draft) -> list[tuple[Memory, float]]:
         where="e.kind = 'memory' AND e.type = ? AND e.project IS ? AND e.branch IS ?",
         bindings=(made.data["type"], made.data.get("project"), made.data.get("branch")),
     )
-    found = []
-    for finding, _ in search.by_words(memories, Question(" ".join(terms)), wanted, 20):
-        similarity = likeness.similarity(content, finding.text)
-        if similarity >= likeness.CLOSE:
-            memory = memory_queries.one(memories, finding.entity)
-            if memory is not None:
-                found.append((memory, similarity))
-    return sorted(found, key=lambda pair: -pair[1])[:_TOLD]
+    found = [
+        (likeness.similarity(content, finding.text), finding.entity)
+        for finding, _ in search.by_words(memories, Question(" ".join(terms)), wanted, 20)
+    ]
+    closest = sorted((one for one in found if one[0] >= likeness.CLOSE), key=lambda one: -one[0])[:_TOLD]
+    told = ((memory_queries.one(memories, entity), similarity) for similarity, entity in closest)
+    return [(memory, similarity) for memory, similarity in told if memory is not None]

@@ -54,7 +54,8 @@ class Writer:
     def __init__(self, journal: Journal, stores: Sequence[SeesHeads], wait: float, spools: bool, durable: bool) -> None:
         self.journal = journal
         self.home: Home = journal.home
-        self.stores = {type_: store for store in stores for type_ in store.types}
+        self._stores = stores
+        self._by_type = {type_: store for store in stores for type_ in store.types}
         self.events: list[Event] = []
         self._lines: list[bytes] = []
         self.undoes = ""
@@ -76,7 +77,7 @@ class Writer:
         if fault:
             raise Refused(fault, "update mait-code; nothing was written")
         self.home.make()
-        for store in self.stores.values():
+        for store in self._stores:
             # Only to have less to do under the lock, so nobody is waited for.
             store.catch_up(wait=False)
         self._locked = self._lock.acquire(self._wait)
@@ -90,10 +91,10 @@ class Writer:
             self._lock.name_holder()
             self._tail = Tail(self.home, self.journal.label)
             self._drain()
-            for store in self.stores.values():
+            for store in self._stores:
                 # A hook goes on with the heads the store knows, as it does when it spools.
                 store.catch_up(wait=not self._spools)
-            self._tail.lift([store.largest_seen() for store in self.stores.values()])
+            self._tail.lift([store.largest_seen() for store in self._stores])
         except BaseException:
             self._close()
             raise
@@ -170,7 +171,7 @@ class Writer:
         """The heads of every register the event writes, as this machine knows them."""
         writes = event.declared.writes(event.id, event.data)
         registers = [register for register, _ in writes]
-        store = self.stores.get(event.declared.entity)
+        store = self._by_type.get(event.declared.entity)
         if store is None and not event.declared.creates:
             # Without it the event would name no heads, and stand as a conflict with everything before it.
             raise LookupError(f"{event.kind} is written without its store")
@@ -220,7 +221,7 @@ class Writer:
     def _spool(self) -> None:
         """Leave the action for whoever holds the lock next, with the largest time this process had seen: the clock
         must be lifted above it when the events get their place."""
-        seen = max((store.largest_seen() for store in self.stores.values()), default="")
+        seen = max((store.largest_seen() for store in self._stores), default="")
         action = spool.Action(clock.wall(), seen, [spool.draft_of(event) for event in self.events])
         self.spooled = spool.leave(self.home, action)
 

@@ -72,6 +72,8 @@ class Index:
         self._begins = ""
         self._dropped: dict[str, bytes] = {}
         self._refold: set[str] = set()
+        #: Entities nothing was known of, which have no rows.
+        self._begun: set[str] = set()
         self._key = 0
         self._bulk: Bulk | None = None
 
@@ -163,11 +165,13 @@ class Index:
             grouped.setdefault(event.entity, []).append(event)
         rows = _Rows(self.db, self.projection)
         results = self._fold_all(grouped)
-        self.changing(results)
-        rows.clear(results)
+        known = [entity for entity in results if entity not in self._begun]
+        self.changing(known)
+        rows.clear(known)
         rows.write(results)
         self.changed(results)
         self._refold.clear()
+        self._begun.clear()
         self._dropped.clear()
 
     def changing(self, entities: Iterable[str]) -> None:
@@ -229,7 +233,11 @@ class Index:
                 events.sort(key=_key)
             stored = self._state(entity)
             if stored is None:
-                results[entity] = self._folded(events)
+                if type(events[0]) is Event and events[0].declared.creates:
+                    results[entity] = self._folded(events)
+                    self._begun.add(entity)
+                else:
+                    self._refold.add(entity)  # known by its name, or its state was lost on the disk
                 continue
             try:
                 later = tuple(stored["k"]) < events[0].key

@@ -39,7 +39,8 @@ class Damaged(Exception):  # noqa: N818
 
 
 #: What SQLite says of a file that is no sound database any more, and what we say of its contents.
-LOST = (apsw.CorruptError, apsw.NotADBError, apsw.FormatError, Damaged)
+#: A constraint that does not hold means rows without their state, or the other way round: nobody writes one alone.
+LOST = (apsw.CorruptError, apsw.NotADBError, apsw.FormatError, apsw.ConstraintError, Damaged)
 NO_ROOM = (apsw.FullError, apsw.IOError, apsw.ReadOnlyError, apsw.CantOpenError, apsw.PermissionsError)
 BUSY = (apsw.BusyError, apsw.ProtocolError)
 #: Everything that may mean damage; `is_damage` tells.

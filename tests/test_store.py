@@ -575,3 +575,16 @@ def test_killed_while_a_store_is_filled(place: Place, damaged: bool) -> None:
     assert place.folded() == expected
     assert not os.path.exists(path + "-journal")
     path_is_sound(path)
+
+
+def test_rows_that_lost_their_state_are_made_again(place: Place) -> None:
+    """An entity nothing is known of is written without a look at what rows it has."""
+    board = stores.board(place.home)
+    board.catch_up()
+    entity = board.query("SELECT entity FROM entities WHERE entity LIKE 'card/%' LIMIT 1")[0][0]
+    with place.journal().writing(board) as writer:
+        writer.append("card.moved", entity, column="backlog")
+    board.close()
+    sql(board.path, f"DELETE FROM entities WHERE entity = '{entity}'")
+    assert place.folded() == place.folded_anew()
+    path_is_sound(board.path)
