@@ -28,7 +28,8 @@ LONGEST_NAME = 200
 
 _LONGEST_WORD = 4096
 _REPLACEMENT = "\N{REPLACEMENT CHARACTER}"
-_UNSTORABLE = re.compile("[\0\ud800-\udfff]")
+#: `re` compiles it for whoever has such a text, or one of several lines; neither stands in a text that is printable.
+_UNSTORABLE = "[\0\ud800-\udfff]"
 
 
 def fitted(texts: Mapping[str, str | None]) -> tuple[dict[str, Any], list[str]]:
@@ -85,7 +86,7 @@ def name(text: str, what: str) -> str:
     stripped = required(one_line(text), what)
     if len(stripped) > LONGEST_NAME:
         raise BadInput(f"{what} is longer than {LONGEST_NAME} characters", "choose a shorter one")
-    return _UNSTORABLE.sub(_REPLACEMENT, stripped)
+    return re.sub(_UNSTORABLE, _REPLACEMENT, stripped)
 
 
 def _public(key: str, text: str, notes: list[str]) -> str | None:
@@ -99,7 +100,9 @@ def _public(key: str, text: str, notes: list[str]) -> str | None:
 def _storable(key: str, text: str, notes: list[str]) -> str:
     if "\r" in text:
         text = text.replace("\r\n", "\n")
-    text, replaced = _UNSTORABLE.subn(_REPLACEMENT, text)
+    if text.isprintable():
+        return text
+    text, replaced = re.subn(_UNSTORABLE, _REPLACEMENT, text)
     if replaced:
         what = "a character" if replaced == 1 else f"{replaced} characters"
         notes.append(f"the {key} held {what} that cannot be stored, replaced by {_REPLACEMENT}")

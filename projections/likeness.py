@@ -153,12 +153,14 @@ def _prepared(text: str) -> str:
 def _one_spelling(text: str) -> str:
     from unicodedata import normalize
 
-    text = re.sub(_HALF_WIDTH, lambda found: normalize("NFKC", found[0]), text)
+    largest = max(text)  # which says cheaply that a pattern need not be compiled
+    if largest >= "\uff61":
+        text = re.sub(_HALF_WIDTH, lambda found: normalize("NFKC", found[0]), text)
     # In slices: normalising a long run of combining marks takes the square of its length.
     text = "".join(normalize("NFC", text[at : at + _SLICE]) for at in range(0, len(text), _SLICE))
     if "¿" in text and "?" not in text:
         text = text.replace("¿", "? ")
-    return re.sub(_RANGE_DASH, "-", text).translate(_SAME_MARKS)
+    return (re.sub(_RANGE_DASH, "-", text) if largest >= "\u2012" else text).translate(_SAME_MARKS)
 
 
 def _with_code_marked(text: str) -> str:

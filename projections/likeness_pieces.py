@@ -209,7 +209,7 @@ def _pieces(stretch: str) -> list[Piece]:
     end = _end(tail, core)
     if not core.strip("-" + _LEADING + _TRAILING):
         return _only_marks(stretch)
-    if not core.isascii() and len(parts := [part for part in re.split(_SCRIPTS, core) if part]) > 1:
+    if max(core) >= "\u3005" and len(parts := [part for part in re.split(_SCRIPTS, core) if part]) > 1:
         found = [piece for part in parts for piece in _pieces(part)]
         return [*found[:-1], found[-1]._replace(end=end)]
     return _core(core, tail, end)

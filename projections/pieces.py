@@ -15,6 +15,8 @@ _RUN = (
     "\uff66-\uff9f\U00020000-\U0003ffff"
 )
 _UNSPACED = f"[{_RUN}]+"
+#: The first character of these scripts; all with accents, Greek, Cyrillic, Hebrew and Arabic come before.
+_FIRST = "\u0e00"
 #: One character on each side: with repetitions it would be quadratic on long runs.
 _CAMEL = re.compile(r"[a-z0-9][A-Z]|[A-Z]{2}[a-z]")
 _WORD = re.compile(r"[^\W\d_]{5,}")
@@ -33,7 +35,7 @@ def pieces(text: str) -> str:
     # Most texts have no word this long, and looking at each of their words takes longer than to see that.
     long = max(map(len, text.split()), default=0) >= LONG
     for word in _WORD.findall(text) if long else ():
-        if len(word) >= LONG and len(word) <= LONGEST and (word.isascii() or not re.match(_UNSPACED, word)):
+        if len(word) >= LONG and len(word) <= LONGEST and (max(word) < _FIRST or not re.match(_UNSPACED, word)):
             lowered = word.lower()
             found += [lowered[start:] for start in range(3, len(lowered) - ENDING + 1)]
     if not text.islower() and _CAMEL.search(text):
@@ -52,4 +54,4 @@ def grams(run: str) -> list[str]:
 def unspaced(text: str) -> list[str]:
     """The runs of a text that have no spaces between their words."""
     # The pattern takes milliseconds to compile, so `re` does it, and keeps it, for whoever has such a text.
-    return [] if text.isascii() else re.findall(_UNSPACED, text)
+    return [] if text.isascii() or max(text) < _FIRST else re.findall(_UNSPACED, text)
