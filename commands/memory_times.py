@@ -16,7 +16,7 @@ def moment(text: str) -> int:
     """Microseconds since 1970 of an ISO 8601 time; one without a zone is local. Raises BadInput."""
     try:
         found = datetime.fromisoformat(text.strip())
-        micros = clock.micros(found.astimezone().isoformat())
+        micros = clock.micros_of(found if found.tzinfo is not None else found.astimezone())
     except (ValueError, OverflowError, OSError) as error:
         raise BadInput(f"{text!r} is no time", "write 2026-11-30T15:21:00, with a zone if it is not yours") from error
     if not 0 <= micros <= clock.LAST_MICROS:

@@ -13,8 +13,9 @@ from datetime import UTC, datetime, timedelta
 FIRST = "1970-01-01T00:00:00.000000Z"
 LAST = "8999-12-31T23:59:59.999999Z"
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
-#: The second that was written last, as text.
+#: Seconds that were written lately, as text.
 _SECONDS: dict[int, str] = {}
+_MOST_SECONDS = 1000
 LAST_MICROS = 221_845_391_999_999_999
 SECOND = 1_000_000
 
@@ -44,15 +45,21 @@ def text(micros: int) -> str:
     if micros >= LAST_MICROS:
         return LAST
     seconds, rest = divmod(micros, SECOND)
-    if seconds not in _SECONDS:  # of many stamps nearly all are of the same second
-        _SECONDS.clear()
+    if seconds not in _SECONDS:  # many stamps at once are of few seconds
+        if len(_SECONDS) >= _MOST_SECONDS:
+            _SECONDS.clear()
         _SECONDS[seconds] = f"{_EPOCH + timedelta(seconds=seconds):%Y-%m-%dT%H:%M:%S}"
     return f"{_SECONDS[seconds]}.{rest:06d}Z"
 
 
 def micros(at: str) -> int:
     """The inverse of `text`."""
-    return (datetime.fromisoformat(at) - _EPOCH) // timedelta(microseconds=1)
+    return micros_of(datetime.fromisoformat(at))
+
+
+def micros_of(moment: datetime) -> int:
+    """Microseconds since 1970 of a time that has a zone."""
+    return (moment - _EPOCH) // timedelta(microseconds=1)
 
 
 def wall() -> int:

@@ -52,8 +52,22 @@ _SHALLOW = 2 * (DEEPEST - 1)
 _BRACE = ord("}")
 
 
+#: Lines that were read once by whoever is about to write them: folding them next need not read them again.
+_known: dict[bytes, Event] = {}
+
+
+def parse_to_write(line: bytes) -> Event | Bad:
+    """Read one line that is about to be written, and keep the answer for the `parse` that follows."""
+    read = parse(line)
+    if type(read) is Event:
+        _known[line] = read
+    return read
+
+
 def parse(line: bytes) -> Event | Bad:
     """Read one line (without its newline), as `event.parse` does."""
+    if _known and (known := _known.pop(line, None)) is not None:
+        return known
     # A string gives its groups as strings. Latin-1 reads any bytes, and what the pattern takes is ASCII.
     found = _LINE.match(line.decode("latin-1"))
     if found is None or line[-1] != _BRACE or len(line) > LONGEST_LINE:

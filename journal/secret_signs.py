@@ -100,7 +100,9 @@ def suspicious(text: str) -> bool:
     named = [stem for stem in NAMES if stem in lowered]
     if named and (_has_flag(text) or any(_is_followed(text, lowered, stem) for stem in named)):
         return True
-    return _has_command(lowered) or _has_header(text, lowered) or _holds(lowered, _QUERIES) or has_prefix(text)
+    if "=" in lowered and _holds(lowered, _QUERIES):
+        return True
+    return _has_command(lowered) or _has_header(text, lowered) or has_prefix(text)
 
 
 def has_name(name: str) -> bool:
@@ -115,7 +117,10 @@ def has_prefix(text: str) -> bool:
 
 
 def _holds(text: str, words: Iterable[str]) -> bool:
-    return any(word in text for word in words)
+    for word in words:  # noqa: SIM110  # every text that is stored comes by here; `any` takes twice as long
+        if word in text:
+            return True
+    return False
 
 
 def _has_flag(text: str) -> bool:
@@ -147,8 +152,8 @@ def _is_odd(word: str) -> bool:
 
 def _has_command(lowered: str) -> bool:
     """Whether a program is told a password that no name stands before."""
-    if any(word in lowered for word in ("mysql", "login", "mongo", "redis-cli", "zip ", "sqlcmd", "ldap")) and (
-        _holds(lowered, (" -p", " -a ", " -w "))
+    if _holds(lowered, (" -p", " -a ", " -w ")) and _holds(
+        lowered, ("mysql", "login", "mongo", "redis-cli", "zip ", "sqlcmd", "ldap")
     ):
         return True
     if "curl" in lowered or "wget" in lowered or "http" in lowered:

@@ -155,7 +155,7 @@ class Writer:
         if len(self.events) >= MANY:
             from mait_code.journal import quick
 
-            read = quick.parse
+            read = quick.parse_to_write
         result = read(line)
         if isinstance(result, Bad):
             raise BadInput(f"{event.kind}: {result.reason}")

@@ -180,6 +180,9 @@ class Index:
     def changed(self, entities: Iterable[str]) -> None:
         """Told of entities whose rows have been replaced."""
 
+    def filled(self) -> None:
+        """Told when all rows of a filled store are there, before their indexes are."""
+
     def _complete(self, bulk: Bulk) -> None:
         """Write what a filled store holds: the indexes of its events, their states and rows, then all other indexes."""
         bulk.finish()
@@ -198,6 +201,7 @@ class Index:
         entities = sorted(states)
         for start in range(0, len(entities), _PAGE):
             rows.write({entity: states.pop(entity) for entity in entities[start : start + _PAGE]})
+        self.filled()
         for statement in bulk.later:
             self.db.execute(statement)
         self._refold.clear()

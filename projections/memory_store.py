@@ -19,7 +19,6 @@ if TYPE_CHECKING:
     import apsw
 
     from mait_code.journal.home import Home
-    from mait_code.projections.bulk import Bulk
     from mait_code.projections.projection import Projection
 
 
@@ -55,8 +54,7 @@ class MemoryIndex(Index):
     def changed(self, entities: Iterable[str]) -> None:
         self._full_text.after(entity.partition("/")[2] for entity in entities)
 
-    def _complete(self, bulk: Bulk) -> None:
-        super()._complete(bulk)
+    def filled(self) -> None:
         self._full_text.fill()
 
 
