@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from mait_code.commands import stored_text
 from mait_code.commands.board import afterwards, find, priority_named, scope
-from mait_code.journal.errors import NotFound, Refused
+from mait_code.journal.errors import BadInput, NotFound
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -43,9 +43,9 @@ def edit(
     project: str | None = None,
 ) -> Card:
     """Change fields of a card; None leaves one as it is, an empty text clears it (not the title). `project` is the
-    project it is given. Raises Refused where nothing is asked for."""
+    project it is given. Raises BadInput where nothing is asked for."""
     if all(value is None for value in (title, description, acceptance, priority, project)):
-        raise Refused("nothing to change", "give --title, --description, --acceptance, --priority or --project")
+        raise BadInput("nothing to change", "give --title, --description, --acceptance, --priority or --project")
     if title is not None:
         title = stored_text.required(stored_text.one_line(title), "the title", "a card cannot be without one")
     texts, notes = stored_text.fitted({"title": title, "description": description, "acceptance criteria": acceptance})

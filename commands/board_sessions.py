@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from mait_code.commands.workspace import Workspace
     from mait_code.projections.board_queries import Card
 
-__all__ = ["PID_VARIABLE", "Session", "binding", "current", "lost_claims", "mine", "named"]
+__all__ = ["PID_VARIABLE", "Session", "binding", "current", "lost_claims", "mine", "named", "pid_of_client"]
 
 #: The client's process; together with the session's id it says who is asking.
 PID_VARIABLE = "CLAUDE_PID"
@@ -43,7 +43,7 @@ class Session:
 
 def current(ws: Workspace) -> Session | None:
     """The session this command runs in."""
-    return Session(ws.session, _pid()) if ws.session else None
+    return Session(ws.session, pid_of_client()) if ws.session else None
 
 
 def named(ws: Workspace, session: str | None, pid: int | None) -> Session | None:
@@ -67,7 +67,8 @@ def required(ws: Workspace, session: str | None, pid: int | None) -> Session:
     return found
 
 
-def _pid() -> int:
+def pid_of_client() -> int:
+    """The process of the client that started this command; 0 where it does not say."""
     text = os.environ.get(PID_VARIABLE, "")
     return int(text) if text.isascii() and text.isdigit() and 0 < len(text) < 12 else 0
 

@@ -19,6 +19,10 @@ if TYPE_CHECKING:
     from mait_code.projections.store import Store
 
 
+#: Registers that hold a thing: what stands in the place of this one.
+_THINGS = ("superseded", "merged")
+
+
 class Side:
     """One side of a conflict: a value, and who wrote it, where and when. `stands` marks the value shown meanwhile.
 
@@ -85,7 +89,19 @@ class Conflict:
         head, _, rest = self.register.partition(":")
         if head == "tag":
             return f"with tag {rest}" if side.value else f"without tag {rest}"
+        if self.register in _THINGS and side.value is None:
+            return f"not {self.register}"
+        if self.register in _THINGS:
+            return self._thing(str(side.value))
         return lookup.words(side.value)
+
+    def _thing(self, entity: str) -> str:
+        """What a side names: its short id and the beginning of what it says."""
+        state = self.store.state(entity)
+        if state is None:
+            return entity
+        gone = ", which is deleted" if register.is_deleted(state) else ""
+        return f"{lookup.short(self.store, entity, state)}: {lookup.title(state)}{gone}"
 
     def json(self) -> dict[str, Any]:
         """The conflict as `--json` prints it."""
@@ -126,7 +142,7 @@ def of(ws: Workspace, text: str, field: str | None = None) -> list[Conflict]:
 
 
 def pick(ws: Workspace, conflict: Conflict, number: int) -> Event:
-    """Close a conflict with the value of side `number` (from 1).
+    """Close a conflict with the value of side `number` (from 1). Its title is then what it is called now.
 
     Decided under the lock: raises NotFound where it is closed already, and Refused where another side came in since the
     conflict was read, for that one has been seen by nobody.
@@ -153,6 +169,7 @@ def pick(ws: Workspace, conflict: Conflict, number: int) -> Event:
         writer.verbatim = True
         event = writer.append(kind, conflict.entity, **data)
     ws.refreshed(store.name.partition(".")[0])
+    conflict.title = lookup.title(store.state(conflict.entity))
     return event
 
 

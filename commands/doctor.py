@@ -18,6 +18,7 @@ if TYPE_CHECKING:
 
     from mait_code.commands.journal_check import Place
     from mait_code.commands.workspace import Workspace
+    from mait_code.journal.repository import Repository
 
     Look = Callable[[Workspace], Iterator["Check"]]
 
@@ -118,14 +119,27 @@ def _stores(ws: Workspace) -> Iterator[Check]:
 
 
 def _segments(ws: Workspace) -> Iterator[Check]:
-    count, refused = 0, []
-    for directory in segments.directories(ws.home.journal):
-        for name, _status in segments.in_directory(ws.home.journal, directory):
+    refused = dict(ws.home.unreadable)  # what folding met on its way
+    count = 0
+    try:
+        present = segments.directories(ws.home.journal)
+    except OSError as error:
+        present, refused[ws.home.journal] = [], str(error.strerror)
+    for directory in present:
+        try:
+            files = segments.in_directory(ws.home.journal, directory)
+        except OSError as error:
+            files, refused[os.path.join(ws.home.journal, directory)] = [], str(error.strerror)
+        for name, _status in files:
             count += 1
-            if not os.access(os.path.join(ws.home.journal, directory, name), os.R_OK):
-                refused.append(f"journal/{directory}/{name}")
+            path = os.path.join(ws.home.journal, directory, name)
+            try:
+                segments.read_or_raise(path, 0, 1)
+            except OSError as error:
+                refused[path] = str(error.strerror)
     if refused:
-        yield Check("segments", FAIL, f"{_some(refused)}: cannot be read", "check the owner and permissions")
+        told = _some([f"{path}: {reason}" for path, reason in sorted(refused.items())])
+        yield Check("segments", FAIL, f"cannot be read: {told}", "check the owner and permissions, and the disk")
     else:
         yield Check("segments", OK, "1 file of the journal" if count == 1 else f"{count} files of the journal")
 
@@ -163,6 +177,10 @@ def _some(rows: list[str]) -> str:
 
 
 def _gaps(ws: Workspace) -> Iterator[Check]:
+    if ws.home.unreadable:
+        hint = "make the files readable first"
+        yield Check("gaps", WARN, "cannot be told: a part of the journal cannot be read", hint)
+        return
     found = journal_check.gaps(ws)
     for gap in found:
         span = f"event {gap.first}" if gap.first == gap.last else f"events {gap.first} to {gap.last}"
@@ -238,14 +256,47 @@ def _git(ws: Workspace) -> Iterator[Check]:
             clean = False
             hint = "mait-code sync finishes a merge, and clears a lock that nobody holds any more"
             yield Check("git", WARN, f"{path}: {what}", hint)
+    for message in _blocks_sync(repository):
+        clean = False
+        yield Check("sync", WARN, message, "commit yours with git, or move it away; until then nothing is exchanged")
     if clean:
         yield Check("git", OK, "nothing left half done")
+
+
+def _blocks_sync(repository: Repository) -> Iterator[str]:
+    """What the next sync will stop at, as far as it can be known without the network."""
+    from mait_code.journal.sync import UNDERWAY, blocking
+
+    for name, what in UNDERWAY.items():
+        if os.path.exists(repository.in_git(name)):
+            yield f"{what} is underway in {repository.home.data}"
+            return
+    if not repository.branch():
+        yield f"{repository.home.data} has no branch checked out"
+        return
+    files = blocking(repository)
+    if files:
+        yield f"{_some(files)}: another machine's version would replace what is here and in no commit"
 
 
 def _memory(ws: Workspace) -> Iterator[Check]:
     from mait_code.commands import doctor_memory
 
     for name, level, message, hint in doctor_memory.look(ws):
+        yield Check(name, level, message, hint)
+
+
+def _understanding(ws: Workspace) -> Iterator[Check]:
+    from mait_code.commands import doctor_understanding
+
+    for name, level, message, hint in doctor_understanding.look(ws):
+        yield Check(name, level, message, hint)
+
+
+def _install(ws: Workspace) -> Iterator[Check]:
+    from mait_code.commands import doctor_install
+
+    for name, level, message, hint in doctor_install.look(ws):
         yield Check(name, level, message, hint)
 
 
@@ -263,6 +314,8 @@ LOOKS: tuple[tuple[str, Look], ...] = (
     ("clocks", _clocks),
     ("git", _git),
     ("memory", _memory),
+    ("understanding", _understanding),
+    ("install", _install),
 )
 
 fix = doctor_repairs.fix

@@ -42,7 +42,13 @@ class Repairs:
 def fix(ws: Workspace) -> Repairs:
     """Repair what can be repaired without a decision. One that fails does not keep the others from being tried."""
     found = Repairs()
-    repairs: tuple[Callable[[Workspace], Iterator[str]], ...] = (_fix_stores, _fix_gone, _fix_strangers, _fix_git)
+    repairs: tuple[Callable[[Workspace], Iterator[str]], ...] = (
+        _fix_stores,
+        _fix_gone,
+        _fix_strangers,
+        _fix_git,
+        _fix_install,
+    )
     for repair in repairs:
         try:
             for words in repair(ws):
@@ -206,3 +212,12 @@ def _with_right_checksum(line: bytes) -> bytes:
     start = line.find(b',"sum":"')
     end = line.index(b'"', start + 8) + 1
     return line[:start] + b',"sum":"' + hex_prefix(line[:start] + line[end:]).encode() + b'"' + line[end:]
+
+
+# -- what is in Claude Code -----------------------------------------------------------------------------------------------
+
+
+def _fix_install(ws: Workspace) -> Iterator[str]:
+    from mait_code.commands import doctor_install
+
+    yield from doctor_install.fix(ws)

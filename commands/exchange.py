@@ -57,6 +57,7 @@ class Exchange:
             "shrank": report.shrank,
             "documents": report.documents,
             "aside": report.aside,
+            "arrived": [{"path": path, "how": how} for path, how in report.arrived.items()],
             "new_identity": report.new_identity or None,
             "conflicts": [conflict.json() for conflict in self.conflicts],
             "bad_lines": self.bad,

@@ -6,6 +6,7 @@ import os
 import re
 
 from mait_code.journal import clock, replica, segments
+from mait_code.journal.errors import DiskRefused
 from mait_code.projections import digest as digests
 from mait_code.projections.rebuild import rebuild as rebuild_stores
 from mait_code.projections.stores import NAMES, OPENERS
@@ -58,9 +59,10 @@ class Lines:
 
 
 class Findings:
-    """What `verify` found. `exit_code` is 0 clean, 3 bad lines, 4 gaps, 5 stores differ; the gravest counts."""
+    """What `verify` found. `exit_code` is 0 clean, 3 bad lines, 4 gaps, 5 stores differ; the gravest counts. Where something
+    cannot be read it is 74, and neither gaps nor stores were looked at: what is missing may stand in there."""
 
-    __slots__ = ("differing", "events", "gaps", "gone", "lines")
+    __slots__ = ("differing", "events", "gaps", "gone", "lines", "unreadable")
 
     def __init__(self) -> None:
         self.events = 0
@@ -68,10 +70,14 @@ class Findings:
         self.gaps: list[Gap] = []
         self.gone = 0
         self.differing: list[str] = []
+        #: Files and directories that are there and cannot be read, each with the reason.
+        self.unreadable: dict[str, str] = {}
 
     @property
     def exit_code(self) -> int:
         """What the process ends with."""
+        if self.unreadable:
+            return DiskRefused.exit_code
         if self.differing:
             return STORES_DIFFER
         if self.gaps or self.gone:
@@ -83,6 +89,7 @@ class Findings:
         lines = self.lines
         return {
             "events": self.events,
+            "unreadable": [{"path": path, "reason": reason} for path, reason in sorted(self.unreadable.items())],
             "bad": _places(lines.bad),
             "accepted": _places(lines.accepted),
             "torn": _places(lines.torn),
@@ -165,21 +172,24 @@ def verify(ws: Workspace, step: Callable[[int, int], None] | None = None) -> Fin
     log = ws.log
     found.events = log.query("SELECT count(DISTINCT id) FROM lines")[0][0]
     found.lines = lines(ws)
-    found.gaps = gaps(ws)
     found.gone = len({id_ for name in NAMES for id_, _line in ws.store(name).gone()})
-    found.differing = differing(ws, list(NAMES), step)
+    found.unreadable = dict(ws.home.unreadable)
+    if not found.unreadable:
+        found.gaps = gaps(ws)
+        found.differing = differing(ws, list(NAMES), step)
     return found
 
 
 def differing(ws: Workspace, names: list[str], step: Callable[[int, int], None] | None = None) -> list[str]:
-    """The stores whose states differ from a fold of the whole journal into memory."""
+    """The stores whose states differ from a fold of the whole journal into memory. Raises DiskRefused where a part of the
+    journal cannot be read."""
     fresh: list[Store] = []
     for name in names:
         store = OPENERS[name](ws.home)
         store.live_in_memory()
         fresh.append(store)
     try:
-        rebuild_stores(ws.home, fresh, step)
+        rebuild_stores(ws.home, fresh, step, whole=True)
         return [name for name, store in zip(names, fresh, strict=True) if _differs(ws.store(name), store)]
     finally:
         for store in fresh:
@@ -200,8 +210,9 @@ def _content(store: Store, table: str) -> list[tuple[Any, ...]]:
 
 
 def rebuild(ws: Workspace, names: list[str], step: Callable[[int, int], None] | None = None) -> dict[str, int]:
-    """Make stores anew; returns the number of events folded into each."""
-    counts = rebuild_stores(ws.home, [ws.store(name) for name in names], step)
+    """Make stores anew; returns the number of events folded into each. Raises DiskRefused where a part of the journal
+    cannot be read, and keeps the stores: they may hold what is in it."""
+    counts = rebuild_stores(ws.home, [ws.store(name) for name in names], step, whole=True)
     return {name: counts[ws.store(name).name] for name in names}
 
 
@@ -212,6 +223,13 @@ def digest(ws: Workspace) -> tuple[list[tuple[str, str]], str]:
 
 
 # -- machines ---------------------------------------------------------------------------------------------------------
+
+
+def _directories(ws: Workspace) -> set[str]:
+    try:
+        return set(segments.directories(ws.home.journal))
+    except OSError:
+        return set()  # the stores have said so
 
 
 def replicas(ws: Workspace) -> list[dict[str, Any]]:
@@ -228,7 +246,7 @@ def replicas(ws: Workspace) -> list[dict[str, Any]]:
     }
     now = clock.wall()
     found = []
-    for name in sorted(counted.keys() | set(segments.directories(ws.home.journal))):
+    for name in sorted(counted.keys() | _directories(ws)):
         said = replica.described(ws.home, name)
         events, first, last = counted.get(name, (0, None, None))
         ahead = clock.micros(last) - now if last else 0

@@ -7,8 +7,8 @@ one is done to all of them, in the same action.
 from __future__ import annotations
 
 from mait_code.commands import memory, stored_text
-from mait_code.commands.memory_scope import Place, here
-from mait_code.journal.errors import NotFound, Refused
+from mait_code.commands.memory_scope import Place, here, refuse_contradiction
+from mait_code.journal.errors import BadInput, NotFound, Refused
 from mait_code.projections import ids, memory_queries
 
 TYPE_CHECKING = False
@@ -104,8 +104,13 @@ def edit(
     tags: Iterable[str] = (),
     untag: Iterable[str] = (),
 ) -> Memory:
-    """Change what is given of a living memory. `supersede` is for what has become true since: it keeps the old one."""
+    """Change what is given of a living memory; an empty project or branch is none. `supersede` is for what has become true
+    since: it keeps the old one."""
+    refuse_contradiction(scope, project, branch)
     tags, untag = [stored_text.name(tag, "a tag") for tag in tags], [stored_text.name(tag, "a tag") for tag in untag]
+    both = next((tag for tag in tags if tag in untag), None)
+    if both is not None:
+        raise BadInput(f"tag {both!r} is to be added and taken off", "give --tag or --untag, not both")
     wanted: dict[str, Any] = {}
     notes: list[str] = []
     if content is not None:
@@ -117,7 +122,8 @@ def edit(
         wanted["importance"] = memory.importance_of(importance)
     placed = [one for one in (scope, project, branch) if one is not None]
     if not (wanted or placed or tags or untag):
-        raise Refused("nothing to change", "write the new text, or give --type, --importance, --scope, --tag, --untag")
+        options = "--type, --importance, --scope, --project, --branch, --tag, --untag"
+        raise Refused("nothing to change", f"write the new text, or give {options}")
     store = ws.store("memory")
     with ws.journal.writing(store) as writer:
         found = living(store, text)
@@ -137,8 +143,17 @@ def edit(
 
 def _placed(found: Memory, scope: str | None, project: str | None, branch: str | None) -> dict[str, Any]:
     """Where a memory belongs afterwards. What is not said stays, else it is as for a new one."""
-    named = memory.scope_named(scope) if scope else "branch" if branch else "project" if project else found.scope
-    place = here(named, project or found.project, branch or found.branch) if named != "global" else Place("global")
+    if scope:
+        named = memory.scope_named(scope)
+    elif branch:
+        named = "branch"
+    elif project is not None:
+        named = "project" if project else "global"
+    else:
+        named = found.scope if found.scope != "branch" or branch is None else "project"
+    if named == "global":
+        return {"scope": "global", "project": None, "branch": None}
+    place = here(named, project or found.project, branch or found.branch)
     if named == "branch" and place.branch is None:
         place = here(named)
     return {"scope": place.scope, "project": place.project, "branch": place.branch}
@@ -182,7 +197,8 @@ class Merged:
 
 def merge(ws: Workspace, texts: Sequence[str], content: str, importance: int | None = None) -> Merged:
     """Make one memory of several. It is of the type and place of the first, as important as the most important, and
-    carries the tags of all. Ids that name nothing living are passed over; Refused where none is left."""
+    carries the tags of all. Ids that name nothing living are passed over; Refused where none is left, or
+    only one was named."""
     store = ws.store("memory")
     skipped: list[tuple[str, str]] = []
     with ws.journal.writing(store) as writer:
@@ -198,6 +214,9 @@ def merge(ws: Workspace, texts: Sequence[str], content: str, importance: int | N
         if not sources:
             why = "; ".join(reason for _text, reason in skipped)
             raise Refused(f"there is nothing to merge: {why}", "mait-code memory list shows the ids")
+        if len(sources) == 1 and not skipped:
+            hint = f"name another; mait-code memory supersede {sources[0].short} TEXT puts a new text in its place"
+            raise Refused(f"to merge takes two memories, and only {sources[0].short} was named", hint)
         entity, notes = _replace(writer, store, sources, content, importance)
     return Merged(_afterwards(ws, entity, notes), sources, skipped)
 

@@ -15,7 +15,7 @@ from mait_code.projections import memory_queries, register
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Collection, Iterator
     from typing import Any
 
     from mait_code.commands.workspace import Workspace
@@ -65,16 +65,19 @@ def _memory(store: Store, one: Memory) -> dict[str, Any]:
     row = {name: getattr(one, name) for name in MEMORY}
     state = store.state(one.entity)
     source = register.value(state, "source") if state is not None else None
-    seen = _said(store, one.entity, "memory.seen", ("content", "ref", "origin")) if one.seen_count > 1 else []
+    out = state["x"].get("untold", ()) if state is not None else ()
+    seen = _said(store, one.entity, "memory.seen", ("content", "ref", "origin"), out) if one.seen_count > 1 else []
     return {**row, "source": source, "seen": seen}
 
 
-def _said(store: Store, entity: str, kind: str, fields: tuple[str, ...]) -> list[dict[str, Any]]:
-    """When and how a thing was told of, each time."""
+def _said(
+    store: Store, entity: str, kind: str, fields: tuple[str, ...], out: Collection[str] = ()
+) -> list[dict[str, Any]]:
+    """When and how a thing was told of, each time, without the events `out`, which were taken back."""
     return [
         {"at": event.shown, **{name: event.data[name] for name in fields if event.data.get(name) is not None}}
         for event in store.events_of(entity)
-        if event.kind == kind and not isinstance(event, Future)
+        if event.kind == kind and not isinstance(event, Future) and event.id not in out
     ]
 
 

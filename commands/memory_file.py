@@ -30,7 +30,7 @@ _WAIT = 1.0
 #: How often to take over and write again where somebody goes on saving.
 _TRIES = 3
 #: Grows when the same memories and text come out as other bytes, so that every file is written again.
-_WRITTEN_AS = 1
+_WRITTEN_AS = 2
 
 
 def adopt(ws: Workspace, wait: float = COMMAND_WAIT) -> list[str]:

@@ -54,7 +54,7 @@ class File:
         self.stamp = f"{status.st_ino}:{status.st_size}:{status.st_mtime_ns}:{status.st_ctime_ns}"
         self.young = time.time_ns() - max(status.st_mtime_ns, status.st_ctime_ns) < YOUNG
         if not stat.S_ISREG(status.st_mode):
-            self.fault = "it is no file"
+            self.fault = "it is a directory" if stat.S_ISDIR(status.st_mode) else "it is no file"
 
     @classmethod
     def of(cls, home: Home) -> File:

@@ -206,7 +206,7 @@ def _time(row: Row, name: str, otherwise: int | None = None) -> int | None:
         return otherwise
     if type(value) is not str:
         raise BadInput(f"{name} is no time")
-    return memory_times.moment(value)
+    return memory_times.past(value)[0]
 
 
 def _said(row: Row, name: str) -> list[Row]:

@@ -6,7 +6,8 @@ import sys
 
 import orjson
 
-from mait_code.commands import memory, memory_times
+from mait_code.commands import memory, memory_times, stored_text
+from mait_code.commands.memory_scope import here, refuse_contradiction
 from mait_code.journal.errors import BadInput
 from mait_code.projections.store import without_collector
 
@@ -31,11 +32,6 @@ def require_words(words: Sequence[str]) -> None:
         raise BadInput("there is nothing to look for", "write the question after the command")
 
 
-def questions() -> list[str]:
-    """The questions on stdin, one a line."""
-    return [_text(line, number) for number, line in enumerate(_lines(), 1)]
-
-
 def from_stdin() -> Iterator[tuple[int, dict[str, Any]]]:
     """(line number, object) of each line on stdin that is not blank. Raises BadInput naming the line."""
     for number, line in enumerate(_lines(), 1):
@@ -54,13 +50,6 @@ def _lines() -> list[bytes]:
     content = sys.stdin.buffer.read().removeprefix(b"\xef\xbb\xbf")
     lines = content.split(b"\n")
     return [line.removesuffix(b"\r") for line in (lines[:-1] if lines[-1] == b"" else lines)]
-
-
-def _text(line: bytes, number: int) -> str:
-    try:
-        return line.decode()
-    except UnicodeDecodeError as error:
-        raise BadInput(f"line {number} is not UTF-8 (byte {error.start})", "convert it first") from error
 
 
 def store(
@@ -99,23 +88,24 @@ def _draft(
         if raw.get(name) is not None and type(raw[name]) is not str:
             raise BadInput(f"{name} is no text")
     given = raw.get("tags") or []
-    if type(given) is not list or not all(type(tag) is str and tag.strip() for tag in given):
+    if type(given) is not list or not all(type(tag) is str for tag in given):
         raise BadInput("tags is no list of texts")
+    tags = [*tags, *(stored_text.name(tag, "a tag") for tag in given)]
     scope = memory.scope_named(raw["scope"]) if raw.get("scope") else ""
+    refuse_contradiction(scope or None, raw.get("project") or None, raw.get("branch") or None)
     if scope or raw.get("project") or raw.get("branch"):
-        from mait_code.commands.memory_scope import here
-
         place = here(scope, raw.get("project") or place.project, raw.get("branch") or place.branch)
     if raw.get("importance") is not None:
         importance = memory.importance_of(raw["importance"])
-    wall = memory_times.moment(raw["at"]) if raw.get("at") else None
-    return memory.draft(
+    wall, dated = memory_times.past(raw["at"]) if raw.get("at") else (None, [])
+    made, notes = memory.draft(
         content,
         raw.get("type") or type_,
         importance,
         place,
         wall,
-        tags=[*tags, *given],
+        tags=tags,
         session=(raw.get("session") or "")[:200],
         ref=raw.get("ref"),
     )
+    return made, [*dated, *notes]

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from mait_code.commands.memory_search import Meanings
-from mait_code.journal.errors import Refused
+from mait_code.journal.errors import DiskRefused, Refused
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -52,6 +52,8 @@ def reindex(ws: Workspace, prune: bool, step: Callable[[int, int], None]) -> Rei
     meanings = Meanings(ws)
     try:
         vectors = meanings.vectors
+        if vectors is None and meanings.refused:
+            raise DiskRefused(meanings.reason, "check free space and permissions; search goes by words meanwhile")
         if vectors is None:
             raise Refused(
                 f"there is no model to embed with: {meanings.reason}",

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from mait_code.commands import project as projects
+from mait_code.commands import stored_text
 from mait_code.journal.errors import BadInput
 
 TYPE_CHECKING = False
@@ -34,10 +35,12 @@ def context(directory: str | None = None) -> tuple[str | None, str | None]:
 def here(scope: str = "", project: str | None = None, branch: str | None = None) -> Place:
     """Where something stored here belongs: on the branch, else to the project, else everywhere; or as it is said.
 
-    Raises BadInput where a scope needs a project or branch that there is not.
+    Raises BadInput where a scope needs a project or branch that there is not, or a name is none.
     """
     if scope == "global":
         return Place("global")
+    project = stored_text.name(project, "the project") if project is not None else None
+    branch = stored_text.name(branch, "the branch") if branch else None
     if project is None:
         project, found = context()
         branch = branch or (found if scope in ("", "branch") else None)
@@ -51,6 +54,16 @@ def here(scope: str = "", project: str | None = None, branch: str | None = None)
     if not branch:
         raise BadInput("scope branch needs a branch", "check one out, or name one with --branch")
     return Place("branch", project, branch)
+
+
+def refuse_contradiction(scope: str | None, project: str | None, branch: str | None) -> None:
+    """Raise BadInput where what is said of a place contradicts itself. None is what was not said, an empty project none."""
+    if scope == "global" and project:
+        raise BadInput(f"scope global belongs to no project, and {project!r} was named", "leave out one of the two")
+    if scope in ("global", "project") and branch:
+        raise BadInput(f"scope {scope} belongs to no branch, and {branch!r} was named", "leave out one of the two")
+    if project is not None and not project.strip() and (scope in ("project", "branch") or branch):
+        raise BadInput(f"scope {scope or 'branch'} needs a project, and an empty one was named", "name one")
 
 
 def seen_from(

@@ -18,7 +18,7 @@ from mait_code.projections.search import Finding, Wanted
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Callable, Iterator, Sequence
     from typing import Any
 
     from mait_code.commands.workspace import Workspace
@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from mait_code.projections.model_files import Found
     from mait_code.projections.vectors import Vectors
 
-__all__ = ["Asked", "Meanings", "search_all"]
+__all__ = ["Asked", "Meanings", "answers", "search_all"]
 
 #: From so many questions on the model is made ready for many.
 _MANY = 30
@@ -102,11 +102,13 @@ def _kind(text: str) -> str:
 
 
 class Meanings:
-    """The model and its vectors, opened when they are needed. `reason` says why there are none."""
+    """The model and its vectors, opened when they are needed. `reason` says why there are none; `refused` that it is not for
+    want of a model, but because their file cannot be used."""
 
     def __init__(self, ws: Workspace) -> None:
         self.ws = ws
         self.reason = ""
+        self.refused = False
         self._found: Found | None = None
         self._vectors: Vectors | None = None
         self._model: Model | None = None
@@ -126,12 +128,12 @@ class Meanings:
             if self._found is not None:
                 self._vectors = Vectors(self.ws.home, self._found)
                 if not self._vectors.available:
-                    self.reason, self._vectors = self._vectors.reason, None
+                    self.reason, self._vectors, self.refused = self._vectors.reason, None, True
         return self._vectors
 
     def model(self, one_shot: bool) -> Model:
-        """The model itself, loaded when it embeds."""
-        if self._model is None:
+        """The model itself, loaded when it embeds; anew where it was made ready for few and there are many."""
+        if self._model is None or (self._model.one_shot and not one_shot):
             from mait_code.projections.embedding import open_model
 
             assert self._found is not None, "ask for the vectors first"
@@ -198,15 +200,19 @@ class Meanings:
 
 def search_all(ws: Workspace, texts: Sequence[str], asked: Asked, meanings: Meanings) -> list[list[Finding]]:
     """What each of the texts finds, best first."""
+    return list(answers(ws, texts, asked, meanings))
+
+
+def answers(ws: Workspace, texts: Sequence[str], asked: Asked, meanings: Meanings) -> Iterator[list[Finding]]:
+    """The same, one after the other; the texts are embedded together."""
     store = ws.reading("memory")
     wanted = _wanted(ws, asked)
     vectors = meanings.vectors if asked.mode != "fts" else None
     found_vectors: list[bytes | None] = meanings.of(texts) if vectors is not None else [None] * len(texts)
     if vectors is None and asked.mode == "vector":
         raise BadInput(f"there is no search by meaning here: {meanings.reason}", "--mode fts searches by words")
-    return [
-        search.find(store, text, wanted, vectors, vector) for text, vector in zip(texts, found_vectors, strict=True)
-    ]
+    for text, vector in zip(texts, found_vectors, strict=True):
+        yield search.find(store, text, wanted, vectors, vector)
 
 
 def _wanted(ws: Workspace, asked: Asked) -> Wanted:

@@ -24,6 +24,13 @@ def moment(text: str) -> int:
     return micros
 
 
+def past(text: str) -> tuple[int, list[str]]:
+    """The same for the time of something to be stored, and what was changed about it, in words: a time of the future would
+    stand above everything for ever, and lift the clock of every machine that hears of it."""
+    found, now = moment(text), clock.wall()
+    return (found, []) if found <= now else (now, [f"its date {text.strip()} is in the future: dated now"])
+
+
 def since(text: str | None) -> str | None:
     """The UTC time that `24h`, `7d`, `1w`, a date or a moment names, as entries carry it. Raises BadInput."""
     if text is None:

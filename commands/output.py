@@ -17,7 +17,10 @@ if TYPE_CHECKING:
 
     from rich.console import Console
 
-__all__ = ["Output", "Progress", "Styled", "make_streams_safe", "path_text", "visible"]
+__all__ = ["IN_LIST", "Output", "Progress", "Styled", "counted", "cut", "make_streams_safe", "path_text", "visible"]
+
+#: Cells of a title in a line of a list, or in what a command says it did, that goes to no terminal. JSON has all of it.
+IN_LIST: Final = 200
 
 _SGR: Final = {
     "bold": "1",
@@ -68,6 +71,21 @@ def path_text(path: str | bytes) -> str:
 def counted(count: int, what: str, several: str = "") -> str:
     """A number with its noun: "1 event", "2 events"; `several` where that is not the noun and an s."""
     return f"{count} {what}" if count == 1 else f"{count} {several or what + 's'}"
+
+
+def cut(text: str, width: int) -> str:
+    """The text cut to a number of terminal cells, with an ellipsis where it was longer."""
+    if text.isascii():
+        return text if len(text) <= width else text[: width - 1] + "…"
+    from unicodedata import combining, east_asian_width
+
+    used = 0
+    for place, letter in enumerate(text):
+        cells = 0 if combining(letter) else 2 if east_asian_width(letter) in "WF" else 1
+        if used + cells > width - 1 and place + 1 < len(text):
+            return text[:place] + "…"
+        used += cells
+    return text
 
 
 class Styled(str):
@@ -125,6 +143,7 @@ class Output:
         self.colour = not json and _wants_colour(sys.stdout, no_colour)
         self._stderr_terminal = _is_terminal(sys.stderr)
         self._stderr_colour = _wants_colour(sys.stderr, no_colour)
+        self._said: set[str] = set()
 
     def line(self, *parts: str) -> None:
         """One line of data on stdout. The parts are joined without a space."""
@@ -163,12 +182,12 @@ class Output:
         sys.stdout.flush()
 
     def note(self, text: str) -> None:
-        """One line on stderr that is neither data nor a warning."""
-        self._say(visible(text))
+        """One line on stderr that is neither data nor a warning; each is said once in a run."""
+        self._say_once(visible(text))
 
     def warn(self, text: str) -> None:
-        """One line on stderr about something that went on in spite of a doubt."""
-        self._say(_paint("warning: ", ("yellow",), self._stderr_colour) + visible(text))
+        """One line on stderr about something that went on in spite of a doubt; each is said once in a run."""
+        self._say_once(_paint("warning: ", ("yellow",), self._stderr_colour) + visible(text))
 
     def error(self, message: str, hint: str = "") -> None:
         """What failed, and on a second line what to do about it, both on stderr."""
@@ -180,6 +199,12 @@ class Output:
         self._say(_paint("mait-code: ", ("red",), self._stderr_colour) + visible(message))
         if hint:
             self._say(_paint("hint: ", ("dim",), self._stderr_colour) + visible(hint))
+
+    def _say_once(self, text: str) -> None:
+        # Several parts of one command may meet the same obstacle, a full disk above all.
+        if text not in self._said:
+            self._said.add(text)
+            self._say(text)
 
     def _say(self, text: str) -> None:
         sys.stderr.write(text + "\n")

@@ -161,16 +161,17 @@ def _reflected_before(store: Store, wanted: Wanted) -> bool:
     return bool(store.value(f"SELECT 1 FROM reflections WHERE project IN ({marks}) LIMIT 1", wanted.names))  # noqa: S608
 
 
-def propose(batch: Batch) -> Proposal:
+def propose(ws: Workspace, batch: Batch) -> Proposal:
     """Ask the model about a batch. Raises ModelFailed; changes nothing."""
-    from mait_code.commands import claude
+    from mait_code.commands import model
 
     pins, memories = keyed(batch.pins, "p"), keyed(batch.memories, "m")
-    answer = claude.ask(
+    answer = model.ask(
         prompt(batch.wanted.project, pins, memories),
         TOOL,
         model=str(settings.value("reflection-model")),
         limit=float(settings.value("llm-timeout")),
+        home=ws.home,
     )
     found = read(answer.value, pins, memories)
     return Proposal(batch, found, answer.model, answer.input_tokens + answer.output_tokens)

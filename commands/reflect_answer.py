@@ -11,7 +11,7 @@ import re
 
 import orjson
 
-from mait_code.commands.claude import Tool, harmless
+from mait_code.commands.model.access import Tool, harmless
 from mait_code.projections.memories import TYPES
 
 TYPE_CHECKING = False

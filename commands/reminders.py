@@ -226,7 +226,7 @@ def _reopened(current: Reminder, now: datetime) -> str:
         not closed
         or current.standing(now, closed_through({"due": current.due_local, "rule": current.rule}, left)) != closed
     ):
-        hint = f"its next is on {current.occurrence.replace('T', ' ')}" if closed and current.occurrence else ""
+        hint = f"its next is on {current.shown(now)}" if closed and current.occurrence else ""
         raise Refused(
             f"reminder {current.short} is neither deleted nor dismissed", hint or "there is nothing to restore"
         )

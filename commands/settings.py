@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-import errno
 import os
 import re
 from typing import Any
 
 from mait_code.commands.output import path_text
 from mait_code.journal import settings
-from mait_code.journal.errors import BadInput, DiskRefused, MaitError, NotFound, Refused
-from mait_code.journal.home import Home, make_directory
+from mait_code.journal.errors import BadInput, NotFound, Refused
+from mait_code.journal.home import Home
 
 __all__ = ["Change", "change", "change_data_dir", "listing", "masked", "one", "variables"]
 
@@ -126,6 +125,10 @@ def change_data_dir(raw: str, move: bool | None) -> Change:
 
     Raises BadInput where something is there and `move` is None: the user chooses. A failed move changes nothing.
     """
+    from mait_code.commands import data_move
+
+    if os.path.exists(data_move.note_path()):
+        data_move.finish()
     entry = settings.setting("data-dir")
     old, new = Home(str(settings.value("data-dir"))), Home(settings.native_path(str(entry.parse(raw))))
     if old.real == new.real or not _holds_something(old.data):
@@ -141,54 +144,12 @@ def change_data_dir(raw: str, move: bool | None) -> Change:
         raise Refused(
             f"{entry.variable} names the data directory here", "unset it, then move; or move by hand and change it"
         )
-    copied = _move(old, new)
-    try:
-        changed = change("data-dir", raw)
-    except MaitError:
-        if not copied:
-            os.rename(new.data, old.data)
-        raise
+    changed: list[Change] = []
+    copied = data_move.move(old, new, lambda: changed.append(change("data-dir", raw)))
     if copied:
-        changed.notes.append(f"copied to another file system; the old directory is still at {old.data}")
-    return changed
+        changed[0].notes.append(f"copied to another file system; the old directory is still at {old.data}")
+    return changed[0]
 
 
 def _holds_something(directory: str) -> bool:
     return os.path.isdir(directory) and bool(os.listdir(directory))
-
-
-def _move(old: Home, new: Home) -> bool:
-    """Move a data directory with what this machine keeps for it. True where it had to be copied."""
-    if _holds_something(new.data) or (os.path.exists(new.data) and not os.path.isdir(new.data)):
-        raise Refused(f"{new.data} is not empty", "name a directory that does not exist yet")
-    if (new.real + os.sep).startswith(old.real + os.sep):
-        raise Refused(f"{new.data} is inside the directory that is to move", "name a place outside of it")
-    make_directory(os.path.dirname(new.data))
-    copied = False
-    try:
-        os.rename(old.real, new.data)
-    except OSError as error:
-        if error.errno != errno.EXDEV:
-            raise DiskRefused(
-                f"cannot move {old.data}: {error.strerror}", "check the permissions of both places"
-            ) from error
-        _copy(old.real, new.data)
-        copied = True
-    # Events that hooks left to be written lie in the state directory, so it goes along.
-    if os.path.isdir(old.state) and not os.path.exists(new.state):
-        os.rename(old.state, new.state)
-    return copied
-
-
-def _copy(source: str, target: str) -> None:
-    import shutil
-
-    partial = f"{target}.{os.getpid()}.tmp"
-    try:
-        shutil.copytree(source, partial, symlinks=True)
-        if os.path.isdir(target):
-            os.rmdir(target)
-        os.rename(partial, target)
-    except OSError as error:
-        shutil.rmtree(partial, ignore_errors=True)
-        raise DiskRefused(f"cannot copy to {target}: {error}", "check free space and permissions") from error

@@ -20,6 +20,10 @@ def local(at: str, seconds: bool = False) -> str:
     except (OverflowError, OSError, ValueError):
         moment = moment.astimezone(UTC)
     zone = moment.tzname() or ""
+    if zone[:1] in ("+", "-"):
+        from mait_code.projections.zones import zone_word
+
+        zone = zone_word(moment)
     form = "%Y-%m-%d %H:%M:%S" if seconds else "%Y-%m-%d %H:%M"
     return f"{moment.strftime(form)} {zone}".rstrip()
 

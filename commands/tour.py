@@ -12,6 +12,7 @@ import sys
 
 import orjson
 
+from mait_code.commands.output import counted
 from mait_code.journal.errors import GitFailed, MaitError
 
 TYPE_CHECKING = False
@@ -121,7 +122,7 @@ class Tour:
             "The databases are only a cache. All of them are deleted, on both machines ...",
             "",
             "rm */state/**/*.db*",
-            f"{removed} files",
+            counted(removed, "file"),
         )
         for machine in (LAPTOP, DESKTOP):
             yield self._digest(

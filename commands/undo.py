@@ -28,9 +28,6 @@ MINE = ("me", "claude")
 #: Digits of an action's id that are shown; any unique beginning is understood.
 SHOWN = 8
 
-#: Kinds of events that may change nothing.
-_TOLD = frozenset({"memory.seen"})
-
 _BEGINNING = re.compile(r"[0-9a-f]{1,20}")
 
 
@@ -144,15 +141,17 @@ def _left(ws: Workspace) -> Iterator[str]:
     for (tx,) in rows:
         if tx not in seen:
             seen.add(tx)
-            if not _standing_undo(ws.log, tx) and _changed_something(ws.log, tx):
+            if not _standing_undo(ws.log, tx) and _changed_something(ws, tx):
                 yield str(tx)
 
 
-def _changed_something(log: Log, tx: str) -> bool:
-    """Whether there is anything to take back: that a memory was told once more changes nothing of it."""
-    kinds = {row[0] for row in log.query("SELECT kind FROM lines WHERE tx = ?", (tx,))}
-    return bool(kinds - _TOLD) or any(
-        isinstance(event, Future) or event.declared.writes(event.id, event.data) for event in log.action(tx)
+def _changed_something(ws: Workspace, tx: str) -> bool:
+    """Whether there is anything to take back: that somebody was told of a reminder, say, changes nothing."""
+    return any(
+        isinstance(event, Future)
+        or event.declared.writes(event.id, event.data)
+        or ws.holder_of(event.entity).part(event.entity).unsaid(event)
+        for event in ws.log.action(tx)
     )
 
 

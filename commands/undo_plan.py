@@ -24,13 +24,15 @@ if TYPE_CHECKING:
     from mait_code.projections.register import State
     from mait_code.projections.store import Store
 
-#: Undos of undos of one write are followed this far back.
-_DEEPEST = 200
-
 
 def _created(event: Event) -> bool:
     """Whether an event made its entity: things known by their name are mentioned again and again."""
     return event.declared.creates and not event.sees
+
+
+def _written(event: Event) -> dict[str, Any]:
+    """What an event writes, by register."""
+    return dict(event.declared.writes(event.id, event.data))
 
 
 def _add(data: dict[str, Any], more: dict[str, Any]) -> None:
@@ -52,7 +54,7 @@ class Plan:
         self.created = {event.entity for event in action if _created(event)}
         self.inverses: list[tuple[str, str, dict[str, Any], Sees]] = []
         self._done: set[tuple[str, str]] = set()
-        self._events: dict[str, list[Event]] = {}
+        self._events: dict[str, tuple[dict[str, Event], dict[str, list[Event]]]] = {}
 
     def take_back(self, event: Event) -> None:
         """Add what takes one event back. Raises Refused."""
@@ -88,13 +90,14 @@ class Plan:
     def _write_back(self, store: Store, event: Event, state: State) -> None:
         """Give each register that an event wrote the value it had before the action, all fields in one event."""
         merged: dict[str, tuple[dict[str, Any], Sees]] = {}
-        for name, value in event.declared.writes(event.id, event.data):
-            if (event.entity, name) in self._done:
+        part = store.part(event.entity)
+        for name, value in _written(event).items():
+            if name in part.naming or (event.entity, name) in self._done:
                 continue
             before = self._before(store, event, name)
             if event.declared.creates and before == value:
                 continue  # a thing known by its name was only mentioned once more
-            kind, data = store.part(event.entity).inverse(name, before, state)
+            kind, data = part.inverse(name, before, state)
             sees: Sees = {}
             for written, _new in KINDS[kind].writes("", data):
                 self._done.add((event.entity, written))
@@ -109,11 +112,16 @@ class Plan:
             self.inverses.append((kind, event.entity, data, sees))
             if name == "column":
                 self._bind_again(store, event, state, before)
+        said = part.unsaid(event)
+        if said is not None and said[0] in merged:
+            _add(merged[said[0]][0], said[1])
+        elif said is not None:
+            self.inverses.append((said[0], event.entity, said[1], {}))
 
     def _own_heads(self, store: Store, event: Event, state: State, name: str) -> list[str]:
         """The heads of a register that this action wrote. There must be one: else something was written on top."""
         heads = [head[0] for head in state["r"].get(name, ())]
-        mine = [one for one in heads if self._origins(store, event.entity, name, one, 0) & self.ids]
+        mine = [one for one in heads if self._origins(store, event.entity, name, one) & self.ids]
         if not mine:
             self._refuse(store, event, state, name, heads[-1] if heads else "")
         if name != "deleted" and register.is_deleted(state):
@@ -122,11 +130,7 @@ class Plan:
 
     def _before(self, store: Store, event: Event, name: str) -> Any:
         """The value of a register before the action: of the heads its first write there saw, the largest's."""
-        first = next(
-            one
-            for one in self.action
-            if one.entity == event.entity and name in dict(one.declared.writes(one.id, one.data))
-        )
+        first = next(one for one in self.action if one.entity == event.entity and name in _written(one))
         ids = first.sees.get(name, ())
         known = sorted((one for one in (lookup.event(store, id_) for id_ in ids) if one), key=lambda one: one.key)
         if ids and not known:
@@ -139,20 +143,35 @@ class Plan:
         return lookup.written(known[-1], name) if known else None
 
     def _known_to_deletion(self, store: Store, event: Event, state: State) -> list[str]:
-        """What a deletion that is written again may say to have known: what it knew the first time.
+        """What a deletion that is written again may say to have known: what it knew the first time, and the undos since
+        that brought nothing but that back.
 
-        Heads written since would be lost with it, so there must be none; heads that came from elsewhere without either
-        side knowing stay unnamed, and the conflict about them is open again.
+        What was written since would be lost with it, so there must be nothing; what came from elsewhere without either
+        side knowing stays unnamed, and the conflict about it is open again.
         """
-        for name, heads in state["r"].items():
-            for head in heads:
-                later = lookup.event(store, head[0])
-                if later is None or later.key < event.key or name == "deleted":
-                    continue
-                if not self._is_own(store, event.entity, name, head[0]):
-                    self._refuse(store, event, state, name, head[0])
         before = [lookup.event(store, id_) for id_ in event.sees.get("deleted", ())]
-        return sorted({head for one in before if one is not None for head in one.sees.get("*", ())})
+        named = {head for one in before if one is not None for head in one.sees.get("*", ())}
+        found = set(named)
+        events, _by_action = self._history(store, event.entity)
+        for name, heads in state["r"].items():
+            later = [head[0] for head in heads if head[0] in events and events[head[0]].key >= event.key]
+            if name == "deleted" or not later:
+                continue
+            writes = [one for one in named if one in events and name in _written(events[one])]
+            known = {""}.union(*(self._origins(store, event.entity, name, one) for one in writes))
+            for one in later:
+                origins = self._origins(store, event.entity, name, one)
+                if origins <= known:
+                    found.add(one)
+                elif self._since(store, event, origins):
+                    self._refuse(store, event, state, name, one)
+        return sorted(found)
+
+    def _since(self, store: Store, event: Event, origins: set[str]) -> list[Event]:
+        """Those of some writes that are not the action's own and later than an event of it."""
+        events, _by_action = self._history(store, event.entity)
+        found = (events.get(id_) for id_ in origins - self.ids)
+        return [one for one in found if one is not None and one.key >= event.key]
 
     def _bind_again(self, store: Store, event: Event, state: State, before: Any) -> None:
         """A claim leans on the column: leaving in_progress released it, so coming back brings it back; and a card that
@@ -171,28 +190,47 @@ class Plan:
 
     def _is_own(self, store: Store, entity: str, name: str, id_: str) -> bool:
         """Whether a head is the action's own, or an undo that brought the action's own value back."""
-        found = self._origins(store, entity, name, id_, 0)
+        found = self._origins(store, entity, name, id_)
         return bool(found) and found <= self.ids | {""}
 
-    def _origins(self, store: Store, entity: str, name: str, id_: str, depth: int) -> set[str]:
+    def _origins(self, store: Store, entity: str, name: str, id_: str) -> set[str]:
         """The writes whose value a head carries: an undo stands for what the action it took back had seen. An empty id
         stands for a register that nothing had written."""
-        if id_ in self.ids or depth > _DEEPEST:
-            return {id_}
-        events = self._events.get(entity)
-        if events is None:
-            events = self._events[entity] = store.events_of(entity)
-        event = next((one for one in events if one.id == id_), None)
-        if event is None or not event.undoes:
-            return {id_}
-        taken = [one for one in events if one.tx == event.undoes and not isinstance(one, Future)]
-        first = next((one for one in taken if name in dict(one.declared.writes(one.id, one.data))), event)
-        seen = first.sees.get(name, [])
-        return {origin for one in seen for origin in self._origins(store, entity, name, one, depth + 1)} or {""}
+        events, by_action = self._history(store, entity)
+        found: set[str] = set()
+        passed: set[str] = set()
+        ahead = [id_]
+        while ahead:
+            one = ahead.pop()
+            event = events.get(one)
+            if one in self.ids or event is None or not event.undoes:
+                found.add(one)
+            elif one not in passed:
+                passed.add(one)
+                taken = by_action.get(event.undoes, ())
+                seen = next((each for each in taken if name in _written(each)), event).sees.get(name)
+                ahead += seen or ()
+                if not seen:
+                    found.add("")
+        return found
+
+    def _history(self, store: Store, entity: str) -> tuple[dict[str, Event], dict[str, list[Event]]]:
+        """The events of an entity that this program understands, by their id and by their action."""
+        known = self._events.get(entity)
+        if known is None:
+            known = self._events[entity] = {}, {}
+            for one in store.events_of(entity):
+                if not isinstance(one, Future):
+                    known[0][one.id] = one
+                    known[1].setdefault(one.tx, []).append(one)
+        return known
 
     def _refuse(self, store: Store, event: Event, state: State, name: str, by: str) -> None:
+        """Say what stands in the way: of an undo, the write whose value it brought back, as taking back the undo would
+        only do again what was there."""
         called = self._called(store, event.entity, state)
-        later = lookup.event(store, by) if by else None
+        since = self._since(store, event, self._origins(store, event.entity, name, by)) if by else []
+        later = max(since, key=lambda one: one.key) if since else lookup.event(store, by) if by else None
         if later is None:
             raise Refused(
                 f"{lookup.field_words(name)} of {called} was changed since",

@@ -5,8 +5,8 @@ from __future__ import annotations
 import os
 import time
 
-from mait_code.journal.errors import BadInput, Busy
-from mait_code.journal.home import Home, default_data_dir
+from mait_code.journal.errors import BadInput, Busy, DiskRefused
+from mait_code.journal.home import Home, default_data_dir, state_root
 from mait_code.journal.journal import Journal
 from mait_code.projections import stores
 from mait_code.projections.opening import LOST
@@ -48,6 +48,13 @@ class Workspace:
     def open(cls, data_dir: str | None = None, actor: Literal["me", "claude"] | None = None) -> Workspace:
         """The workspace of `data_dir`, else of the setting `data-dir`. Inside a Claude Code session the actor is claude."""
         session = os.environ.get(SESSION_VARIABLE, "")[:200]
+        if os.path.exists(os.path.join(state_root(), "moving.json")):
+            from mait_code.commands import data_move
+
+            try:
+                data_move.finish()
+            except DiskRefused:
+                pass  # reading goes on where nothing can be written, and finds what is there
         if data_dir is None:
             from mait_code.journal import settings
 

@@ -8,6 +8,8 @@ from __future__ import annotations
 import inspect
 import re
 import sys
+import textwrap
+import tomllib
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -25,8 +27,8 @@ NOTE = "<!-- Written by ./dev docs. Change the command or the registry, not this
 
 
 CLI_HEAD = """
-`mc-tool-board`, `mc-tool-inbox` and `mc-tool-reminders` are `mait-code board`, `inbox` and `reminders`; `mait` is
-`mait-code`. A group without a command prints its summary. After `--` everything is text, also what begins with a dash.
+A group without a command prints its summary, or where it has none its help. After `--` everything is text, also what
+begins with a dash.
 
 Exit codes: 0 fine, 1 the request failed, 2 usage, 74 the disk refused, 130 interrupted; a command that has others names
 them below.
@@ -54,11 +56,21 @@ The table `[env]` holds variables that every run gets unless the environment has
 """
 
 
+def programs() -> str:
+    """Which program is which group, from the package's own list."""
+    scripts = tomllib.loads((HERE.parents[1] / "pyproject.toml").read_text(encoding="utf-8"))["project"]["scripts"]
+    groups = [name.removeprefix("mc-tool-") for name in sorted(scripts) if name.startswith("mc-tool-")]
+    tools = [f"`mc-tool-{name}`" for name in groups]
+    are = [f"`mait-code {groups[0]}`", *(f"`{name}`" for name in groups[1:])]
+    lists = [f"{', '.join(words[:-1])} and {words[-1]}" for words in (tools, are)]
+    return textwrap.fill(f"{lists[0]} are {lists[1]}; `mait` is `mait-code`.", 120)
+
+
 def cli_page() -> str:
     """The reference of every command."""
     root = Group("mait-code", ROOT)
     context = Context(root, info_name="mait-code")
-    parts = ["# Commands", NOTE, CLI_HEAD.strip(), options(context, list(GLOBAL_OPTIONS))]
+    parts = ["# Commands", NOTE, programs(), CLI_HEAD.strip(), options(context, list(GLOBAL_OPTIONS))]
     parts += ["## Commands", contents(ROOT, "mait-code"), *sections(root, context)]
     return "\n\n".join(part for part in parts if part) + "\n"
 

@@ -48,6 +48,7 @@ PROMPT = re.compile(r"^(?:([a-z]+) )?\$ (.+)$")
 _FENCE = re.compile(r"^```(\w*)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
 _TIMES = (
     (re.compile(r"\d{4}-\d\d-\d\d \d\d:\d\d(:\d\d)?"), "TIME"),
+    (re.compile(r"\b\d{4}-\d\d-\d\d\b"), "DATE"),
     (re.compile(r"\b(Mon|Tue|Wed|Thu|Fri|Sat|Sun) \d{1,2} [A-Z][a-z]{2}( \d{4})?"), "DAY"),
     (re.compile(r"\((in [^),;]+|now|[^),;]+ ago)\)"), "(AWAY)"),
     (re.compile(r"\b\d+(\.\d)? s\b"), "SECONDS"),

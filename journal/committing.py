@@ -51,6 +51,8 @@ class SyncReport:
         self.documents: list[str] = []
         #: Where files went that lay in the journal and are not of it, for another machine's of the same name.
         self.aside: list[str] = []
+        #: Files beside the journal that another machine added, changed or removed: path -> which of the three.
+        self.arrived: dict[str, str] = {}
         #: This machine's new replica id, where another one was found writing under the old.
         self.new_identity = ""
         #: Why the remote could not be reached, in git's words.

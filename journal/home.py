@@ -42,7 +42,7 @@ def make_directory(path: str) -> None:
 class Home:
     """The paths of one data directory and of its state directory. Creates nothing by itself."""
 
-    __slots__ = ("data", "journal", "real", "state")
+    __slots__ = ("data", "journal", "real", "state", "unreadable")
 
     def __init__(self, data: str) -> None:
         self.data = os.path.abspath(os.path.expanduser(data))
@@ -50,6 +50,9 @@ class Home:
         self.real = os.path.realpath(self.data)
         self.journal = os.path.join(self.data, "journal")
         self.state = os.path.join(state_root(), hex_prefix(os.fsencode(self.real)))
+        #: Files and directories of the journal that are there and cannot be read, each with the reason, as found by
+        #: whoever read last: what they hold is unknown, which is not the same as nothing.
+        self.unreadable: dict[str, str] = {}
 
     def in_state(self, name: str) -> str:
         """A file of the state directory."""

@@ -84,13 +84,33 @@ class Lock:
             return  # a disk that has no room for a name may still have room for what we came to write
 
     def holder(self) -> str:
-        """Who left its name in the lock file, as words for a message."""
+        """Who holds the lock, and which file it is, as words for a message."""
+        pid = self._locked_by() or self._named()
+        return f"{f'process {pid}' if pid else 'another process'} (lock file {self.path})"
+
+    def _named(self) -> str:
+        """Who left its name in the file."""
         try:
             with open(self.path, "rb") as file:
                 pid = file.read(20).strip().decode("ascii", "replace")
         except OSError:
-            return "another process"
-        return f"process {pid}" if pid.isdigit() else "another process"
+            return ""
+        return pid if pid.isdigit() else ""
+
+    def _locked_by(self) -> str:
+        """Who holds the lock as the kernel has it (Linux): what is not ours leaves no name, and one that is left may be of
+        somebody who has ended."""
+        try:
+            inode = os.stat(self.path).st_ino
+            with open("/proc/locks", encoding="ascii") as file:
+                rows = [line.split() for line in file]
+        except (OSError, UnicodeDecodeError):
+            return ""
+        for row in rows:
+            # "1: FLOCK  ADVISORY  WRITE 1234 08:01:131090 0 EOF"; one that waits has an arrow behind its number
+            if len(row) > 5 and row[1] == "FLOCK" and row[5].rpartition(":")[2] == str(inode):
+                return row[4] if os.path.exists(f"/proc/{row[4]}") else ""
+        return ""
 
     def release(self) -> None:
         """Let go. Calling it twice does no harm."""
@@ -100,7 +120,7 @@ class Lock:
 
     def __enter__(self) -> Self:
         if not self.acquire(COMMAND_WAIT):
-            raise Busy(f"{self.path} is held by {self.holder()}", "try again when it has ended")
+            raise Busy(f"a lock is held by {self.holder()}", "try again when it has ended")
         return self
 
     def __exit__(

@@ -100,13 +100,14 @@ def put_back(repository: Repository, committed: list[tuple[str, str]], mended: M
     """Put back those of the committed (path, blob) that the work tree no longer continues, unless it holds a sounder
     version of them: a repair. Documents are left alone.
 
-    For our own segments call it under the append lock.
+    For our own segments call it under the append lock. Raises DiskRefused where one is there and cannot be read: it may
+    hold more than the committed one.
     """
     home = repository.home
     guarded = [(path, blob) for path, blob in committed if blob and reconcile.sort_of(path) in (SEGMENT, NOTE, FORMAT)]
     contents = repository.blobs(blob for _, blob in guarded)
     for path, blob in guarded:
-        before, now = contents[blob], segments.read(home.in_data(path))
+        before, now = contents[blob], _present(home, path)
         if reconcile.sort_of(path) != SEGMENT:
             if not now:
                 _write(home, path, before)
@@ -118,6 +119,15 @@ def put_back(repository: Repository, committed: list[tuple[str, str]], mended: M
             if not repaired:
                 _write(home, path, before)
                 mended.restored.append(path)
+
+
+def _present(home: Home, path: str) -> bytes | None:
+    try:
+        return segments.read_or_raise(home.in_data(path))
+    except OSError as error:
+        raise DiskRefused(
+            f"cannot read {home.in_data(path)}: {error.strerror}", "check its owner and permissions, then sync again"
+        ) from error
 
 
 def adopt(home: Home, lines: list[bytes]) -> int:

@@ -120,7 +120,7 @@ def unchanged(home: Home, mark: Mark) -> bool:
     """Whether nothing in the journal has changed since `mark` was taken."""
     journal = home.journal
     if not mark.holds:
-        return not mark.root and not mark.directories and not os.path.exists(journal)
+        return not mark.root and not mark.directories and _is_absent(journal)
     try:
         if _stamp(os.stat(journal)) != mark.root:
             return False
@@ -129,18 +129,28 @@ def unchanged(home: Home, mark: Mark) -> bool:
                 return False
             if last and _stamp(os.lstat(f"{journal}/{name}/{last}")) != stamp:
                 return False
-    except (FileNotFoundError, NotADirectoryError):
+    except OSError:
         return False
     return True
+
+
+def _is_absent(path: str) -> bool:
+    """Whether nothing is there, as against something that one may not look at."""
+    try:
+        os.stat(path)
+    except OSError as error:
+        return error.errno in segments.ABSENT
+    return False
 
 
 class Change:
     """A segment with something to fold. `load` reads it; `reset` says that what was folded of it must go first."""
 
-    __slots__ = ("content", "cursor", "first_line", "path", "reset", "start")
+    __slots__ = ("content", "cursor", "first_line", "home", "path", "reset", "start")
 
-    def __init__(self, path: str, cursor: Cursor) -> None:
-        self.path = path
+    def __init__(self, home: Home, cursor: Cursor) -> None:
+        self.home = home
+        self.path = f"{home.journal}/{cursor.directory}/{cursor.name}"
         self.cursor = cursor
         self.reset = False
         self.content = b""
@@ -148,14 +158,14 @@ class Change:
         self.first_line = 1
 
     def load(self, working: Callable[[], bool]) -> bool:
-        """Read what is new and move the cursor. False when there is nothing to do now: the file is gone or was cut
-        while git works on it (`working` is asked), and is looked at again next time."""
-        content = segments.read(self.path)
+        """Read what is new and move the cursor. False when there is nothing to do now: the file is gone, cannot be read
+        (the home is told), or was cut while git works on it (`working` is asked), and is looked at again next time."""
+        content = self._read()
         cursor = self.cursor
         if content is not None and len(content) < cursor.size:
             if working():
                 return False
-            content = segments.read(self.path)  # git may have finished in between
+            content = self._read()  # git may have finished in between
         if content is None:
             return False
         self.start, self.first_line = cursor.size, cursor.lines + 1
@@ -170,6 +180,15 @@ class Change:
         cursor.lines += self.content.count(b"\n") + (self.content[-1:] not in (b"", b"\n"))
         cursor.total = len(content)
         return True
+
+    def _read(self) -> bytes | None:
+        try:
+            content = segments.read_or_raise(self.path)
+        except OSError as error:
+            _refused(self.home, self.path, error)
+            return None
+        self.home.unreadable.pop(self.path, None)
+        return content
 
     def unread(self) -> int:
         """Bytes that stand behind what has been folded."""
@@ -242,6 +261,11 @@ def _digest(content: bytes) -> str:
     return blake2b(content, digest_size=16).hexdigest()
 
 
+def _refused(home: Home, path: str, error: OSError) -> None:
+    """Tell the home of something that is there and cannot be read."""
+    home.unreadable[path] = error.strerror or str(error)
+
+
 class Plan:
     """What has to be done to bring a store up to the journal: segments to read, segments that are gone, cursors of which
     only the stamp is new, and the new mark. `held` says that something is left for next time."""
@@ -273,8 +297,14 @@ def plan(home: Home, mark: Mark, cursors: Callable[[str, str], dict[str, Cursor]
         root, found.mark.root = _look_at(home.journal, follow=True)
     except (FileNotFoundError, NotADirectoryError):
         root = ""
+    except OSError as error:
+        return _nothing_known(found, home, mark, error)
     known = bool(root) and root == mark.root and not thorough
-    present = mark.directories.keys() if known else segments.directories(home.journal)
+    try:
+        present = mark.directories.keys() if known else segments.directories(home.journal)
+    except OSError as error:
+        return _nothing_known(found, home, mark, error)
+    home.unreadable.pop(home.journal, None)
     for name in sorted(present):
         _look(found, home, name, mark.directories.get(name), cursors, thorough)
     for name in mark.directories.keys() - set(present):
@@ -282,6 +312,16 @@ def plan(home: Home, mark: Mark, cursors: Callable[[str, str], dict[str, Cursor]
     if found.gone and (working or git_is_working(home)):
         _hold(found)
     found.changes.sort(key=Change.first_at)
+    return found
+
+
+def _nothing_known(found: Plan, home: Home, mark: Mark, error: OSError) -> Plan:
+    """The plan where the journal cannot be looked into: what was folded stays until it can."""
+    _refused(home, home.journal, error)
+    for name in mark.directories:
+        found.mark.distrust(name)
+    found.mark.root = ""
+    found.held = True
     return found
 
 
@@ -306,46 +346,48 @@ def _look(
     try:
         stamp, kept = _look_at(path)
         if mark is not None and stamp == mark[0] and not thorough:
-            found.mark.directories[name] = [stamp, mark[1], _look_at_last(found, path, name, mark, cursors)]
+            found.mark.directories[name] = [stamp, mark[1], _look_at_last(found, home, name, mark, cursors)]
             return
-    except (FileNotFoundError, NotADirectoryError):
-        kept = ""
+    except OSError:
+        kept = ""  # gone, or the listing below says what is the matter
     have = cursors(name, "")
     last = last_stamp = ""
     before = time.time_ns()
     try:
         for last, status in segments.in_directory(home.journal, name):
             cursor = have.pop(last) if last in have else Cursor(name, last)
-            last_stamp = _compare(found, path, cursor, status, before, thorough)
-    except OSError:
+            last_stamp = _compare(found, home, cursor, status, before, thorough)
+    except OSError as error:
         # It cannot be listed now; what was folded of it stays until it can.
+        _refused(home, path, error)
         found.mark.distrust(name)
         found.held = True
         return
+    home.unreadable.pop(path, None)
     found.gone.extend(have.values())
     found.mark.directories[name] = [kept, last, last_stamp]
 
 
 def _look_at_last(
-    found: Plan, path: str, name: str, mark: list[str], cursors: Callable[[str, str], dict[str, Cursor]]
+    found: Plan, home: Home, name: str, mark: list[str], cursors: Callable[[str, str], dict[str, Cursor]]
 ) -> str:
     """Look at the last segment of a directory in which no file came or went. Returns the stamp to keep."""
     if not mark[1]:
         return ""
     before = time.time_ns()
-    status = os.lstat(f"{path}/{mark[1]}")
+    status = os.lstat(f"{home.journal}/{name}/{mark[1]}")
     if _stamp(status) == mark[2]:
         return mark[2]
-    return _compare(found, path, cursors(name, mark[1]).get(mark[1]) or Cursor(name, mark[1]), status, before, False)
+    return _compare(found, home, cursors(name, mark[1]).get(mark[1]) or Cursor(name, mark[1]), status, before, False)
 
 
-def _compare(found: Plan, path: str, cursor: Cursor, status: os.stat_result, before: int, thorough: bool) -> str:
+def _compare(found: Plan, home: Home, cursor: Cursor, status: os.stat_result, before: int, thorough: bool) -> str:
     """Put a segment into the plan when it has to be read. Returns its stamp to keep, or an empty string."""
     kept = _kept(status, before)
     if not thorough and kept and kept == cursor.stamp:
         return kept
     stamp, cursor.stamp = cursor.stamp, kept
-    change = Change(f"{path}/{cursor.name}", cursor)
+    change = Change(home, cursor)
     if not thorough and cursor.total == status.st_size and change.is_as_folded():
         if kept != stamp:
             found.restamped.append(cursor)

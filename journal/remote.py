@@ -14,6 +14,7 @@ _REFUSED = re.compile(
     r"|repository not found|repository '.*' not found|access denied|returned error: 40[0-9]"
     r"|host key verification failed"
     r"|invalid username|password authentication was removed|dubious ownership|does not appear to be a git repository"
+    r"|'remote-[^' ]*' is not a git command"
     r"|unable to find remote helper|transport '.*' not allowed|cannot run |protocol '.*' is not supported",
     re.IGNORECASE,
 )

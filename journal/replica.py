@@ -13,6 +13,7 @@ import os
 import orjson
 
 from mait_code.journal import clock, segments
+from mait_code.journal.errors import DiskRefused
 from mait_code.journal.home import PRIVATE_FILE, Home, make_directory, make_way, write_atomically
 from mait_code.journal.ids import REPLICA, new_replica
 from mait_code.journal.secrets import mask
@@ -42,26 +43,36 @@ def _machine() -> str:
     return ""
 
 
-def fingerprint(home: Home) -> str:
-    """Machine, user and real path. Where there is no machine id (macOS) the state directory's inode stands in for it."""
+def fingerprint(home: Home, state: str = "") -> str:
+    """Machine, user and real path. Where there is no machine id (macOS) the state directory's inode stands in for it;
+    `state` names that directory where it is not at its place yet."""
     machine = _machine()
     if not machine:
         try:
-            machine = f"inode {os.stat(home.state).st_ino}"
+            machine = f"inode {os.stat(state or home.state).st_ino}"
         except OSError:
             machine = "unknown"
     return f"{machine} {os.getuid()} {home.real}"
 
 
 class Identity:
-    """This machine's id. `forked_from` is the id it had before it found itself copied."""
+    """This machine's id. `forked_from` is the id it had before it found itself copied, `moving` the fingerprint at the place
+    to which our own command is taking it."""
 
-    __slots__ = ("fingerprint", "forked_from", "replica")
+    __slots__ = ("fingerprint", "forked_from", "moving", "replica")
 
-    def __init__(self, replica: str, fingerprint: str, forked_from: str = "") -> None:
+    def __init__(self, replica: str, fingerprint: str, forked_from: str = "", moving: str = "") -> None:
         self.replica = replica
         self.fingerprint = fingerprint
         self.forked_from = forked_from
+        self.moving = moving
+
+    def store(self, home: Home) -> None:
+        """Write it down. Call it only under the append lock."""
+        record = {"replica": self.replica, "fingerprint": self.fingerprint, "forked_from": self.forked_from}
+        if self.moving:
+            record["moving"] = self.moving
+        write_atomically(home.in_state("identity.json"), orjson.dumps(record) + b"\n")
 
 
 def load(home: Home) -> Identity | None:
@@ -69,7 +80,8 @@ def load(home: Home) -> Identity | None:
     try:
         raw = orjson.loads(segments.read(home.in_state("identity.json")) or b"")
         if type(raw) is dict and REPLICA.fullmatch(raw["replica"]):
-            return Identity(raw["replica"], str(raw["fingerprint"]), str(raw.get("forked_from") or ""))
+            more = [str(raw.get(name) or "") for name in ("forked_from", "moving")]
+            return Identity(raw["replica"], str(raw["fingerprint"]), *more)
     except (orjson.JSONDecodeError, KeyError, TypeError):
         return None
     return None
@@ -78,14 +90,38 @@ def load(home: Home) -> Identity | None:
 def take_new(home: Home, forked_from: str = "") -> Identity:
     """Take a new id and forget the mark of the old one. Call it only under the append lock."""
     identity = Identity(new_replica(), fingerprint(home), forked_from)
-    record = {"replica": identity.replica, "fingerprint": identity.fingerprint, "forked_from": forked_from}
     for name in ("identity.json", "clock"):
         make_way(home.in_state(name))
     # The clock first: killed in between, the clock is not the old identity's any more, and the next writer takes a new
     # one. The other way round it would go on under the new one, and the old one's name would be lost.
     Clock(identity.replica, Clock.load(home).seen).store(home)
-    write_atomically(home.in_state("identity.json"), orjson.dumps(record) + b"\n")
+    identity.store(home)
     return identity
+
+
+def expect_move(old: Home, new: Home) -> None:
+    """Have the identity hold at both places while our own command takes data and state from one to the other."""
+    identity = load(old)
+    if identity is not None and _is_at(identity, fingerprint(old)):
+        identity.moving = fingerprint(new, old.state)
+        identity.store(old)
+
+
+def settle_move(home: Home) -> None:
+    """Have the identity hold at this place alone, where a move came to its end."""
+    identity = load(home)
+    if identity is not None:
+        _settle(home, identity)
+
+
+def _settle(home: Home, identity: Identity) -> None:
+    if identity.moving and _is_at(identity, here := fingerprint(home)):
+        identity.fingerprint, identity.moving = here, ""
+        identity.store(home)
+
+
+def _is_at(identity: Identity, here: str) -> bool:
+    return here == identity.fingerprint or bool(identity.moving and here == identity.moving)
 
 
 class Clock:
@@ -124,7 +160,11 @@ class Clock:
 
 
 def copied(home: Home, identity: Identity, mark: Clock) -> bool:
-    """Whether this state or this data directory is a copy, or was put back to an earlier day."""
+    """Whether this state or this data directory is a copy, or was put back to an earlier day.
+
+    Raises DiskRefused where our own last line is there and cannot be read: a new id would be no better off.
+    """
+    _settle(home, identity)  # a move was broken off
     if identity.fingerprint != fingerprint(home) or mark.replica != identity.replica:
         return True
     directory = os.path.join(home.journal, identity.replica)
@@ -133,7 +173,13 @@ def copied(home: Home, identity: Identity, mark: Clock) -> bool:
     if mark.mark is None:
         return False
     name, offset, length, checksum, _ = mark.mark
-    line = segments.read(os.path.join(directory, name), offset, length) or b""
+    path = os.path.join(directory, name)
+    try:
+        line = segments.read_or_raise(path, offset, length) or b""
+    except OSError as error:
+        raise DiskRefused(
+            f"cannot read {path}: {error.strerror}", "check its owner and permissions; nothing was written"
+        ) from error
     return len(line) != length or b'"sum":"' + checksum.encode() + b'"' not in line
 
 

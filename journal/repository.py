@@ -23,6 +23,8 @@ LOCAL_SETTINGS = {"pull.rebase": "false", "merge.ff": "true", "rebase.autoStash"
 #: git packs loose objects at 6,700, which it estimates from one of its 256 folders.
 _LOOSE_IN_ONE_FOLDER = 27
 
+#: The mode of a path in a tree that does not hold it.
+NOTHING = "000000"
 _PLAIN_FILES = ("100644", "100755")
 _NO_BLOB = "0" * 40
 
@@ -135,26 +137,38 @@ class Repository(Git):
         """Make `url` the remote `origin` and let the present branch follow it, also while it is empty.
 
         A populated remote is adopted: its default branch gives ours its name. Returns why the remote could not be asked
-        (offline), or an empty string; an address that refuses us raises GitFailed, and stays set.
+        (offline), or an empty string; an address that refuses us raises GitFailed, and the remote there was stays.
         """
         url = url.strip()
         if not url or url.startswith("-") or "\n" in url or "\0" in url:
             raise BadInput(f"{url or 'an empty text'} is no address of a git repository", "give a URL or a path")
         if remote.is_path(url):
             url = os.path.abspath(os.path.expanduser(url))
-        self.set("remote.origin.url", url)
-        self.set("remote.origin.fetch", "+refs/heads/*:refs/remotes/origin/*")
         branch = self.branch()
         if not branch:
             raise GitFailed(f"{self.home.data} has no branch checked out", "switch to its branch, then try again")
+        answer = self._ask_branches(url)
+        offline = self.offline(answer, url) if answer.code != 0 else ""
+        self.set("remote.origin.url", url)
+        self.set("remote.origin.fetch", "+refs/heads/*:refs/remotes/origin/*")
         self.follow("origin", branch)
-        return self.adopt_branch("origin", branch)
+        if not offline:
+            self._adopt("origin", branch, answer)
+        return offline
 
     def adopt_branch(self, name: str, branch: str) -> str:
         """Follow the default branch of a populated remote and give ours its name. Answers as `set_remote` does."""
-        answer = self.talk("ls-remote", "--symref", name, "HEAD", "refs/heads/*")
+        answer = self._ask_branches(name)
         if answer.code != 0:
             return self.offline(answer, self.remote_url(name))
+        self._adopt(name, branch, answer)
+        return ""
+
+    def _ask_branches(self, where: str) -> Answer:
+        """Ask a remote, by its name or its address, for its branches."""
+        return self.talk("ls-remote", "--symref", where, "HEAD", "refs/heads/*")
+
+    def _adopt(self, name: str, branch: str, answer: Answer) -> None:
         theirs = default_branch(answer.out.decode("utf-8", "replace"))
         if theirs and theirs != branch:
             # A branch of that name that is here already keeps it; ours then follows the remote's from under its own.
@@ -163,7 +177,6 @@ class Repository(Git):
                 self._settings = None
                 self.settings()
             self.follow(name, theirs)
-        return ""
 
     def follow(self, name: str, theirs: str) -> None:
         """Let the present branch follow `theirs` of remote `name`, as `git push -u` would, though nothing be there
@@ -263,6 +276,13 @@ class Repository(Git):
     def write_blob(self, content: bytes) -> str:
         """Store bytes and return their id."""
         return self.run("hash-object", "-w", "--stdin", given=content).decode().strip()
+
+
+def blob_id(content: bytes) -> str:
+    """The id under which git keeps these bytes."""
+    from hashlib import sha1
+
+    return sha1(b"blob %d\0" % len(content) + content, usedforsecurity=False).hexdigest()
 
 
 def _differences(listing: bytes) -> list[Difference]:

@@ -6,6 +6,7 @@ events added 982 KiB, with 64 KiB segments 36.
 
 from __future__ import annotations
 
+import errno
 import os
 import re
 import stat
@@ -14,6 +15,8 @@ from mait_code.journal.ids import REPLICA
 
 #: A segment of at least this many bytes is closed; the next action opens a new one.
 CLOSED_AT = 64 * 1024
+#: Nothing stands there, or a link or a socket.
+ABSENT = frozenset({errno.ENOENT, errno.ENOTDIR, errno.ELOOP, errno.ENXIO, errno.EISDIR})
 
 _NAME = re.compile(r"[0-9]{6,12}\.jsonl", re.ASCII)
 
@@ -89,9 +92,20 @@ def read(path: str, start: int = 0, most: int = -1) -> bytes | None:
     """The bytes of a file from `start` on, at most `most` where given; None where no such regular file can be read. Links
     are not followed, and a pipe in a file's place is not waited for."""
     try:
-        handle = os.open(path, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC)
+        return read_or_raise(path, start, most)
     except OSError:
         return None
+
+
+def read_or_raise(path: str, start: int = 0, most: int = -1) -> bytes | None:
+    """The same, for a caller to whom a file that is there and cannot be read is not a file that is gone: None is said of
+    the one (or of what is no file), OSError of the other."""
+    try:
+        handle = os.open(path, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC)
+    except OSError as error:
+        if error.errno in ABSENT:
+            return None
+        raise
     try:
         status = os.fstat(handle)
         if not stat.S_ISREG(status.st_mode):
@@ -106,7 +120,5 @@ def read(path: str, start: int = 0, most: int = -1) -> bytes | None:
                 return b"".join(parts) if len(parts) != 1 else parts[0]
             parts.append(part)
             offset += len(part)
-    except OSError:
-        return None
     finally:
         os.close(handle)

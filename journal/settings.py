@@ -8,6 +8,7 @@ What is wrong costs itself only: an unusable value falls back for its own key, a
 from __future__ import annotations
 
 import os
+import stat
 from typing import TYPE_CHECKING, Any, Final
 
 from mait_code.journal.errors import BadInput, NotFound
@@ -206,7 +207,67 @@ REGISTRY: Final[tuple[Setting, ...]] = (
         low=0,
         high=1000,
     ),
+    Setting(
+        "capture",
+        "choice",
+        "understanding",
+        "What is recorded of sessions: evidence and what a model makes of it, evidence alone, or nothing.",
+        choices=("understanding", "evidence", "off"),
+    ),
+    Setting("capture-by-project", "text", "none", "Other choices for some projects: owner/repo=evidence, other=off."),
+    Setting("excluded-projects", "text", "none", "Projects of which nothing is recorded: owner/repo, work*."),
+    Setting("auto-sync", "bool", False, "Whether sessions sync with the remote when they start and end."),
+    Setting("inject-on-prompt", "bool", False, "Whether memories that match a prompt are added to it."),
+    Setting("file-context", "bool", False, "Whether what is known of a file is added when it is read."),
+    Setting(
+        "context-characters",
+        "int",
+        6000,
+        "How long what a session is told at its start may be.",
+        low=500,
+        high=9500,
+        unit="characters",
+    ),
+    Setting("context-sessions", "int", 1, "How many earlier sessions it tells of.", low=0, high=10),
+    Setting("context-observations", "int", 20, "How many recent observations it lists.", low=0, high=200),
+    Setting(
+        "llm-provider",
+        "choice",
+        "auto",
+        "Who is asked: the Messages API, the client, a server that speaks OpenAI's API, or nobody. Auto takes the first"
+        " of the first two that there is.",
+        choices=("auto", "anthropic", "claude", "openai-compatible", "none"),
+    ),
+    Setting("extraction-model", "text", "haiku", "The model that understands sessions."),
+    Setting(
+        "llm-daily-tokens",
+        "int",
+        300_000,
+        "What understanding may take in a day; then there is evidence only. What you start yourself is counted too.",
+        low=0,
+        high=1_000_000_000,
+        unit="tokens",
+    ),
+    Setting("mode", "text", "code", "What is looked for in sessions: code, writing, research, or one of your own."),
+    Setting("mode-by-project", "text", "none", "Other modes for some projects: owner/repo=research, notes*=writing."),
+    Setting(
+        "language", "text", "conversation", "The language that is written of sessions; by default that of each session."
+    ),
     Setting("llm-timeout", "int", 90, "How long a model may take to answer.", low=1, high=3600, unit="seconds"),
+    Setting("theme", "text", "mait-dark", "The colours of the screens."),
+    Setting("dashboard-tile-timeout", "int", 5, "How long a tile may take.", low=1, high=600, unit="seconds"),
+    Setting("bridge", "choice", "disabled", "Whether messages go to and fro.", choices=("disabled", "enabled")),
+    Setting("bridge-type", "choice", "ntfy", "What carries them.", choices=("ntfy",)),
+    Setting(
+        "dedup-string-threshold",
+        "float",
+        0.85,
+        "Read, and without effect: what is joined is decided by what texts say, not by how alike they look.",
+        low=0,
+        high=1,
+    ),
+    Setting("dedup-vector-threshold", "float", 0.92, "Read, and without effect, for the same reason.", low=0, high=1),
+    Setting("dedup-conflict-threshold", "float", 0.6, "Read, and without effect, for the same reason.", low=0, high=1),
 )
 
 _BY_KEY: Final = {one.key: one for one in REGISTRY}
@@ -237,6 +298,8 @@ class Contents:
 
 
 _EMPTY: Final = Contents()
+#: Bytes of a file that is looked through before the TOML reader is loaded.
+_SMALL: Final = 65536
 _read: tuple[object, Contents] | None = None
 
 
@@ -260,10 +323,24 @@ def contents() -> Contents:
         return unreadable
     signature = (name, status.st_mtime_ns, status.st_size, status.st_ino)
     if _read is None or _read[0] != signature:
+        if stat.S_ISREG(status.st_mode) and _says_nothing(name, status.st_size):
+            _read = (signature, Contents())
+            return _read[1]
         from mait_code.journal import settings_file
 
         _read = (signature, settings_file.read(name))
     return _read[1]
+
+
+def _says_nothing(name: str, size: int) -> bool:
+    """Whether a file has comments only, as install writes it: to parse that would double the start of every hook."""
+    try:
+        with open(name, "rb") as file:
+            text = file.read(_SMALL) if size < _SMALL else b"?"
+        text.decode()
+    except (OSError, UnicodeDecodeError):
+        return False
+    return all(not row.strip() or row.lstrip()[:1] == b"#" for row in text.split(b"\n"))
 
 
 def native_path(text: str) -> str:

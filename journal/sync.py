@@ -16,19 +16,20 @@ from mait_code.journal.committing import TRIES, Committing, SyncReport, overtake
 from mait_code.journal.errors import Busy, DiskRefused, GitFailed, Refused
 from mait_code.journal.git import failure
 from mait_code.journal.merging import Merge
-from mait_code.journal.repository import EMPTY_TREE, LOCAL_SETTINGS, Repository
+from mait_code.journal.repository import EMPTY_TREE, LOCAL_SETTINGS, NOTHING, Repository, blob_id
 from mait_code.journal.sync_lock import Running
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from mait_code.journal.git_process import Answer
     from mait_code.journal.journal import Journal
 
-__all__ = ["SyncReport", "repair", "sync"]
+__all__ = ["UNDERWAY", "SyncReport", "blocking", "repair", "sync"]
 
 #: Seconds to wait for another sync of this machine.
 SYNC_WAIT = 60.0
 #: What stands in the repository while the user is in the middle of something that has to be ended first.
-_UNDERWAY = {
+UNDERWAY = {
     "CHERRY_PICK_HEAD": "a cherry-pick",
     "REVERT_HEAD": "a revert",
     "rebase-merge": "a rebase",
@@ -74,6 +75,35 @@ def repair(journal: Journal) -> SyncReport | None:
     return report
 
 
+def _in_the_way(answer: Answer) -> list[str]:
+    """The files that git names because a merge would overwrite what they hold."""
+    return [line.strip() for line in answer.complaint.splitlines() if line.startswith("\t")] if answer.code else []
+
+
+def blocking(repository: Repository) -> list[str]:
+    """Files that stop the next sync, as far as is known without asking the remote: another machine changed them, and here
+    they hold something that is in no commit."""
+    branch = repository.branch()
+    followed = repository.setting(f"branch.{branch}.merge").removeprefix("refs/heads/") or branch
+    head = repository.head()
+    theirs = repository.refs(f"refs/remotes/{repository.remote_name(branch)}/{followed}")
+    found = []
+    for commit in theirs.values() if head else ():
+        base = repository.merge_base(head, commit)
+        changed = {one.path for one in repository.difference(base or EMPTY_TREE, commit)}
+        for one in repository.difference(head, commit):
+            path = repository.home.in_data(one.path)
+            if one.path not in changed or not os.path.lexists(path):
+                continue
+            if os.path.islink(path):
+                found.append(one.path)
+            elif reconcile.sort_of(one.path) == reconcile.OTHER and not one.path.startswith("journal/"):
+                content = segments.read(path)
+                if content is None or blob_id(content) not in (one.before, one.after):
+                    found.append(one.path)
+    return found
+
+
 class _Sync(Committing):
     """One sync, its lock held."""
 
@@ -87,7 +117,7 @@ class _Sync(Committing):
         repository.check_version()
         if not repository.exists():
             repository.make()
-        for name, what in _UNDERWAY.items():
+        for name, what in UNDERWAY.items():
             if os.path.exists(repository.in_git(name)):
                 raise GitFailed(f"{what} is underway in {self.home.data}", "end it with git, then sync again")
         if any(repository.setting(key.lower()) != wanted for key, wanted in LOCAL_SETTINGS.items()):
@@ -223,12 +253,17 @@ class _Sync(Committing):
         """Move branch, index and work tree on to a merge; False when the work tree or the branch moved meanwhile."""
         if result == self.head:
             return True
-        answer = self.repository.ask("merge", "--ff-only", "--no-verify-signatures", "--no-stat", "--quiet", result)
+        answer = self._fast_forward(result)
+        names = _in_the_way(answer)
+        told = [name for name in names if self._is_theirs_already(name, result)]
+        if told:
+            answer = self._fast_forward(result)
+            names = _in_the_way(answer)
         if answer.code == 0:
             self.report.received += self.repository.lines_added(self.head, result)
+            self._note_arrived(result)
             self.head = result
             return True
-        names = [line.strip() for line in answer.complaint.splitlines() if line.startswith("\t")]
         stuck = [name for name in names if reconcile.sort_of(name) == reconcile.OTHER or self._is_link(name)]
         if stuck and all(map(self._put_aside, stuck)):
             return False
@@ -238,6 +273,26 @@ class _Sync(Committing):
         if names or overtaken(answer.complaint):
             return False
         raise failure("git merge", answer)
+
+    def _fast_forward(self, result: str) -> Answer:
+        return self.repository.ask("merge", "--ff-only", "--no-verify-signatures", "--no-stat", "--quiet", result)
+
+    def _note_arrived(self, result: str) -> None:
+        """Remember the documents, and other files beside the journal, that another machine changed."""
+        for one in self.repository.difference(self.head, result):
+            if not one.path.startswith("journal/"):
+                sort = "removed" if one.after_mode == NOTHING else "added" if one.before_mode == NOTHING else "changed"
+                self.report.arrived[one.path] = sort
+
+    def _is_theirs_already(self, path: str, result: str) -> bool:
+        """Whether a file that git will not overwrite holds the very bytes that it would get. git is told so."""
+        content = None if self._is_link(path) else segments.read(self.home.in_data(path))
+        entry = os.fsdecode(self.repository.run("ls-tree", "-z", result, "--", path)).split("\0")[0]
+        mode, _, blob = entry.partition("\t")[0].partition(" blob ")
+        if content is None or not blob or self.repository.write_blob(content) != blob:
+            return False
+        self.repository.run("update-index", "-z", "--index-info", given=os.fsencode(f"{mode} {blob}\t{path}\0"))
+        return True
 
     def _put_aside(self, path: str) -> bool:
         """Make way for another machine's file where ours is litter in the journal, as sync tools leave it: for such a file

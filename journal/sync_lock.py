@@ -42,7 +42,7 @@ class Running:
 
     def __enter__(self) -> None:
         if not self._lock.acquire(self._wait):
-            raise Busy(f"another sync is running ({self._lock.holder()})", "wait for it; nothing is lost")
+            raise Busy(f"another sync is running: {self._lock.holder()}", "wait for it; nothing is lost")
         self._lock.name_holder()
         killed = [
             float(line) for line in (segments.read(self._mark) or b"").split(b"\n")[:-1] if _NUMBER.fullmatch(line)

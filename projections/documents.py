@@ -19,7 +19,7 @@ class Documents(Projection):
 
     family = entity = "document"
     known_by_name = True
-    settled = ("name",)
+    settled = naming = ("name",)
     tables: ClassVar[dict[str, str]] = {"documents": "id TEXT PRIMARY KEY, name TEXT NOT NULL, text TEXT NOT NULL"}
 
     def rows(self, entity: str, state: State) -> Iterable[tuple[str, Row]]:
@@ -29,10 +29,13 @@ class Documents(Projection):
         )
 
     def inverse(self, name: str, value: Any, state: State) -> tuple[str, dict[str, Any]]:
-        named = register.value(state, "name") or "memory/MEMORY.md"
-        if name == "name":
-            return "document.text", {"name": value or named, "text": register.value(state, "text") or ""}
-        return "document.text", {"name": named, "text": value or ""}
+        named = (value if name == "name" else register.value(state, "name")) or "memory/MEMORY.md"
+        text = value if name == "text" else register.value(state, "text")
+        if text is None:
+            from mait_code.projections.memory_file import DEFAULT
+
+            text = DEFAULT  # a document in which nobody had written is as it is made
+        return "document.text", {"name": named, "text": text}
 
 
 class Reflections(Projection):

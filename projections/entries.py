@@ -30,7 +30,8 @@ INDEXES = (
     "CREATE INDEX IF NOT EXISTS entries_session ON entries (session, place) WHERE session IS NOT NULL",
     "CREATE INDEX IF NOT EXISTS entries_place ON entries (place)",
     "CREATE INDEX IF NOT EXISTS entries_hash ON entries (hash)",
-    "CREATE INDEX IF NOT EXISTS entries_project ON entries (project)",
+    # What a session is told at its start: of one kind, the latest in a project, and the latest of each importance.
+    "CREATE INDEX IF NOT EXISTS entries_project ON entries (project, kind, importance, place)",
 )
 FULL_TEXT = (
     "CREATE VIRTUAL TABLE entries_fts USING fts5(text, previous, pieces, content='', contentless_delete=1,"

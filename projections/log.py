@@ -32,6 +32,7 @@ class Replicas(Projection):
     family = "journal"
     entity = "replica"
     known_by_name = True
+    naming = ("of",)
     tables: ClassVar[dict[str, str]] = {"replicas": "id TEXT PRIMARY KEY, replica TEXT NOT NULL, label TEXT NOT NULL"}
 
     def rows(self, entity: str, state: State) -> Iterable[tuple[str, Row]]:

@@ -47,8 +47,9 @@ def class_of(type_: str) -> str:
 class Memories(Projection):
     """Folds memory.* events.
 
-    Derived in `x`: `o` (order of the event that stored it: at, replica, seq), `seen` (how often it was told again), `last`
-    (when it was last told), `refs` (the callers' keys, each once), `superseded_at`, `retired_at` (when it last was).
+    Derived in `x`: `o` (order of the event that stored it: at, replica, seq), `last` (when it was stored), `refs` (the
+    callers' keys it was stored with, each once), `told` (when it was told again, and the caller's key, by the id of the
+    event), `untold` (those that were taken back), `superseded_at`, `retired_at` (when it last was).
     """
 
     family = entity = "memory"
@@ -74,11 +75,13 @@ class Memories(Projection):
         if kind == "memory.stored":
             extra.setdefault("o", [event.at, event.replica, event.seq])
             extra.setdefault("last", event.shown)
-            _note_ref(extra, event)
+            ref = event.data.get("ref")
+            if ref is not None and ref not in extra.setdefault("refs", []):
+                extra["refs"].append(ref)
         elif kind == "memory.seen":
-            extra["seen"] = extra.get("seen", 0) + 1
-            extra["last"] = max(extra.get("last", ""), event.shown)
-            _note_ref(extra, event)
+            extra.setdefault("told", {})[event.id] = [event.shown, event.data.get("ref")]
+        elif kind == "memory.edited":
+            _untell(extra, event)
         elif kind == "memory.superseded":
             extra["superseded_at"] = event.shown
         elif kind == "memory.retired":
@@ -92,7 +95,9 @@ class Memories(Projection):
         scope = str(values.get("scope") or ("project" if project else "global"))
         content = str(values.get("content") or "")
         superseded, retired = values.get("superseded"), bool(values.get("retired"))
-        refs = extra.get("refs", [])
+        told = told_again(state)
+        last = max([extra.get("last", ""), *[at for at, _ref in told]])
+        refs = list(dict.fromkeys([*extra.get("refs", ()), *[ref for _at, ref in told if ref is not None]]))
         live = not superseded and not retired
         carried = tags(state)
         alike = same(key_of(content), type_, scope, project, branch)
@@ -108,8 +113,8 @@ class Memories(Projection):
                 project,
                 branch,
                 state["c"],
-                extra.get("last", state["c"]),
-                extra.get("seen", 0) + 1,
+                last or state["c"],
+                len(told) + 1,
                 values.get("reviewed"),
                 superseded.partition("/")[2] if superseded else None,
                 extra.get("superseded_at") if superseded else None,
@@ -134,7 +139,7 @@ class Memories(Projection):
                 type_=type_,
                 scope=scope,
                 importance=values.get("importance") or DEFAULT_IMPORTANCE,
-                last=extra.get("last", ""),
+                last=last,
                 same=alike,
                 detail=orjson.dumps({"tags": carried, "refs": refs}).decode(),
             )
@@ -155,11 +160,32 @@ class Memories(Projection):
             return "memory.edited", {"tags" if value else "untagged": [rest]}
         return "memory.edited", {name: value}
 
+    def unsaid(self, event: Event) -> tuple[str, dict[str, Any]] | None:
+        if event.kind == "memory.seen":
+            return "memory.edited", {"untold": [event.id]}
+        swapped = {"told": event.data.get("untold"), "untold": event.data.get("told")}
+        again = {name: ids for name, ids in swapped.items() if ids and event.kind == "memory.edited"}
+        return ("memory.edited", again) if again else None
 
-def _note_ref(extra: dict[str, Any], event: Event) -> None:
-    ref = event.data.get("ref")
-    if ref is not None and ref not in extra.setdefault("refs", []):
-        extra["refs"].append(ref)
+
+def _untell(extra: dict[str, Any], event: Event) -> None:
+    """Note what an undo says of the times a memory was told again: the last word on each counts."""
+    for name, counts in (("untold", False), ("told", True)):
+        for id_ in event.data.get(name) or ():
+            out = extra.setdefault("untold", [])
+            if counts and id_ in out:
+                out.remove(id_)
+            elif not counts and id_ not in out:
+                out.append(id_)
+
+
+def told_again(state: State) -> list[list[Any]]:
+    """When a memory was told again, and the caller's key or None: [when, key] each, without what was taken back."""
+    told = state["x"].get("told")
+    if not told:
+        return []
+    out = state["x"].get("untold", ())
+    return [said for id_, said in told.items() if id_ not in out]
 
 
 def tags(state: State) -> list[str]:

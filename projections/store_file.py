@@ -31,7 +31,7 @@ if TYPE_CHECKING:
     T = TypeVar("T")
 
 #: Grows with every change of the tables below or of how states are folded.
-SCHEMA = 3
+SCHEMA = 4
 
 
 class StoreFile:

@@ -22,8 +22,8 @@ if TYPE_CHECKING:
     from datetime import tzinfo
 
 __all__ = [
-    "clock_text", "distance", "find_zone", "is_past", "load_zone", "local_zone", "name_instant", "nominal",
-    "read_nominal", "show", "to_utc", "zone_names",
+    "clock_text", "distance", "find_zone", "footer", "is_past", "load_zone", "local_zone", "name_instant", "nominal",
+    "read_nominal", "rule_of", "show", "to_utc", "zone_fault", "zone_names", "zone_word",
 ]  # fmt: skip
 
 DAY_NAMES = ("Mon", "Tue", "Wed", "Thu", "Fri", "Sat", "Sun")
@@ -33,19 +33,12 @@ EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 _NOMINAL = re.compile(r"[0-9]{4}-[0-9]{2}-[0-9]{2}T[0-9]{2}:[0-9]{2}(?::[0-9]{2})?")
 _ZONE_NAME = re.compile(r"[A-Za-z0-9_+-]{1,32}(?:/[A-Za-z0-9_+-]{1,32}){0,3}")
 _IN_DATABASE = re.compile(r"/zoneinfo(?:\.default|-leaps|-posix)?/(?:posix/|right/)?(.+)\Z")
-_POSIX = re.compile(r"(?:[A-Za-z]{3,8}|<[A-Za-z0-9+-]{3,8}>)([+-]?[0-9]{1,2})(?::([0-9]{2}))?(?::00)?(.*)", re.DOTALL)
 # Names that a machine may hold as files but that say nothing to another machine.
 _NOT_NAMES = frozenset({"localtime", "posixrules", "Factory", "posix", "right"})
 _UTC_ALIASES = frozenset({"Etc/UTC", "Etc/UCT", "Etc/Universal", "Etc/Zulu", "UCT", "Universal", "Zulu"})
-# A rule without a name (TZ="CET-1CEST,M3.5.0,...", a copied /etc/localtime): the best known zone that follows it.
-_BY_RULE = {
-    "GMT0BST": "Europe/London", "WET0WEST": "Europe/Lisbon", "IST-1GMT0": "Europe/Dublin", "CET-1CEST": "Europe/Berlin",
-    "EET-2EEST": "Europe/Athens", "EST5EDT": "America/New_York", "CST6CDT": "America/Chicago",
-    "MST7MDT": "America/Denver", "PST8PDT": "America/Los_Angeles", "AKST9AKDT": "America/Anchorage",
-    "AST4ADT": "America/Halifax", "AEST-10AEDT": "Australia/Sydney", "NZST-12NZDT": "Pacific/Auckland",
-}  # fmt: skip
 _SEASONS = (datetime(2024, 1, 1, tzinfo=UTC), datetime(2024, 7, 1, tzinfo=UTC))
 _loaded: dict[str, tzinfo | None] = {"UTC": UTC}
+_by_rule: dict[str, str | None] = {}
 
 
 # --- nominal times -----------------------------------------------------------------------------------------------
@@ -184,11 +177,28 @@ def zone_names() -> list[str]:
 
 
 def local_zone(environ: Mapping[str, str] | None = None, etc: str = "/etc") -> str:
-    """The IANA name of this machine's zone; "UTC" where nothing names one.
+    """The IANA name of this machine's zone; "UTC" where nothing names one, or nothing that is known here.
 
     TZ decides alone where it is set, as for every other program. Otherwise the target of /etc/localtime does (Linux and
     macOS), and where that is a copied file the name in /etc/timezone, if it agrees with it.
     """
+    return _found_zone(environ, etc) or "UTC"
+
+
+def zone_fault(environ: Mapping[str, str] | None = None, etc: str = "/etc") -> str:
+    """Why the zone that this machine names cannot be used, and UTC is taken; empty where all is well."""
+    if _found_zone(environ, etc) is not None:
+        return ""
+    tz = (os.environ if environ is None else environ).get("TZ")
+    if tz is None:
+        return f"{os.path.join(etc, 'localtime')} holds no time zone that has a name; times are taken as UTC"
+    meant = find_zone(tz.removeprefix(":"))
+    more = f" (zones are told apart by case: {meant})" if meant else ""
+    return f"TZ={_printable(tz)} is no time zone that is known here{more}; times are taken as UTC"
+
+
+def _found_zone(environ: Mapping[str, str] | None, etc: str) -> str | None:
+    """The zone of this machine; None where something is named, and it cannot be used."""
     tz = (os.environ if environ is None else environ).get("TZ")
     if tz is not None:
         return _from_tz(tz)
@@ -199,7 +209,7 @@ def local_zone(environ: Mapping[str, str] | None = None, etc: str = "/etc") -> s
     written = _from_timezone_file(os.path.join(etc, "timezone"))
     if os.path.isfile(link):
         return _from_copied_file(link, written)
-    return written or "UTC"
+    return written or (None if os.path.lexists(link) else "UTC")
 
 
 def _known(name: str) -> str | None:
@@ -208,11 +218,21 @@ def _known(name: str) -> str | None:
     return name if load_zone(name) is not None else None
 
 
-def _from_tz(tz: str) -> str:
+def _from_tz(tz: str) -> str | None:
     value = tz.removeprefix(":")
+    if not value:
+        return "UTC"
     if os.path.isabs(value):
-        return _in_database(value) or (_from_copied_file(value, None) if os.path.isfile(value) else "UTC")
-    return _known(value) or _from_posix(value) or "UTC"
+        return _in_database(value) or (_from_copied_file(value, None) if os.path.isfile(value) else None)
+    return _known(value) or _from_rule(value)
+
+
+def _from_rule(rule: str) -> str | None:
+    from mait_code.projections.zone_rules import named  # few machines have a rule for a zone
+
+    if rule not in _by_rule:
+        _by_rule[rule] = named(rule)
+    return _by_rule[rule]
 
 
 def _in_database(path: str) -> str | None:
@@ -239,28 +259,29 @@ def _from_timezone_file(path: str) -> str | None:
     return _known(words[0]) if words else None
 
 
-def _from_copied_file(path: str, written: str | None) -> str:
+def _from_copied_file(path: str, written: str | None) -> str | None:
     """A zone file that is no link holds rules without a name: the `written` zone if it has them, else one that has."""
     rules, zone = _zone_file(path), load_zone(written) if written else None
-    if rules is None:
-        return written or "UTC"
-    if zone and all(day.astimezone(rules).utcoffset() == day.astimezone(zone).utcoffset() for day in _SEASONS):
-        return written or "UTC"
-    with open(path, "rb") as file:
-        footer = file.read(1 << 20).rstrip(b"\n").rpartition(b"\n")[2].decode("ascii", "replace")
-    return _from_posix(footer) or written or "UTC"
+    if rules is None or (
+        zone and all(day.astimezone(rules).utcoffset() == day.astimezone(zone).utcoffset() for day in _SEASONS)
+    ):
+        return written
+    return _from_rule(footer(path)) or written
 
 
-def _from_posix(rule: str) -> str | None:
-    """A zone for a POSIX rule such as "CET-1CEST,M3.5.0,M10.5.0/3". Etc/GMT+5 is west of Greenwich, as in POSIX."""
-    for start, name in _BY_RULE.items():
-        if rule == start or rule.startswith(start + ","):
-            return name
-    parts = _POSIX.fullmatch(rule)
-    if not parts or parts.group(2) not in (None, "00") or parts.group(3):
-        return None
-    hours = int(parts.group(1))
-    return _known(f"Etc/GMT{hours:+d}") if hours else "UTC"
+def footer(path: str) -> str:
+    """The rule at the end of a zone file, in POSIX form; empty where the file is not there or has none."""
+    try:
+        with open(path, "rb") as file:
+            content = file.read(1 << 20)
+    except OSError:
+        return ""
+    return content.rstrip(b"\n").rpartition(b"\n")[2].decode("ascii", "replace")
+
+
+def rule_of(name: str) -> str:
+    """The rule that a zone follows from now on, in POSIX form; empty where the zone is not known."""
+    return next((rule for folder in _zone_folders() if (rule := footer(os.path.join(folder, name)))), "")
 
 
 # --- for people --------------------------------------------------------------------------------------------------
@@ -281,14 +302,14 @@ def show(text: str, zone: str, now: datetime, local: str) -> str:
     notes = [distance(instant, now, here)]
     theirs = instant.astimezone(load_zone(zone) or UTC)
     if theirs.utcoffset() != seen.utcoffset():
-        name = _abbreviation(theirs)
+        name = zone_word(theirs)
         day = "" if theirs.date() == seen.date() else _day_text(theirs, today.year) + " "
         notes.append(f"{day}{clock_text(theirs)} {name}" + ("" if name == zone else f" in {zone}"))
     if load_zone(zone) is None:
         notes[1:] = [f"zone {_printable(zone)} is unknown here, read as UTC"]
     elif theirs.replace(tzinfo=None) != wall:
         notes.append(f"{clock_text(wall)} is skipped by the clocks that day")
-    return f"{_day_text(seen, today.year)} {clock_text(seen)} {_abbreviation(seen)} ({'; '.join(notes)})"
+    return f"{_day_text(seen, today.year)} {clock_text(seen)} {zone_word(seen)} ({'; '.join(notes)})"
 
 
 def clock_text(wall: datetime) -> str:
@@ -321,7 +342,7 @@ def _day_text(wall: datetime, this_year: int) -> str:
     return f"{DAY_NAMES[wall.weekday()]} {wall.day} {MONTH_NAMES[wall.month - 1]}{year}"
 
 
-def _abbreviation(moment: datetime) -> str:
+def zone_word(moment: datetime) -> str:
     """CET; for the zones that have only numbers, UTC+3 rather than the bare +03."""
     name = moment.tzname() or "UTC"
     if name[:1] not in "+-":

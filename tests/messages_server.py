@@ -144,3 +144,34 @@ def endless() -> Reply:
 def hang_up() -> Reply:
     """The connection is closed without a word."""
     return lambda handler: handler.connection.close()
+
+
+# -- the same for servers that speak OpenAI's API -----------------------------------------------------------------------
+
+
+def completion(handler: Handler, spoken: dict[str, Any], reason: str = "tool_calls") -> None:
+    """An answer of chat completions."""
+    answer = {
+        "id": "chatcmpl-1",
+        "model": handler.body["model"],
+        "choices": [{"index": 0, "message": {"role": "assistant", **spoken}, "finish_reason": reason}],
+        "usage": {"prompt_tokens": 700, "completion_tokens": 50, "total_tokens": 750},
+    }
+    handler.send(200, json.dumps(answer).encode(), content_type="application/json")
+
+
+def function(arguments: Any) -> Reply:
+    """The function called with `arguments`: an object, or the text in its place."""
+
+    def reply(handler: Handler) -> None:
+        given = arguments if isinstance(arguments, str) else json.dumps(arguments)
+        name = handler.body["tool_choice"]["function"]["name"]
+        call = {"id": "call_1", "type": "function", "function": {"name": name, "arguments": given}}
+        completion(handler, {"content": None, "tool_calls": [call]})
+
+    return reply
+
+
+def spoken(text: str, reason: str = "stop", **more: Any) -> Reply:
+    """Words in place of the function."""
+    return lambda handler: completion(handler, {"content": text, **more}, reason)

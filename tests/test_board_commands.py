@@ -227,7 +227,7 @@ def test_move_reaches_every_column_and_twice_is_no_event(cli: Cli, home: Path, c
     before = events(home)
     again = cli("board", "move", "1", *column.split())
     assert again.code == 0
-    assert "nothing changed" in again.err
+    assert "nothing changed" in again.out
     assert events(home) == before
 
 
@@ -240,7 +240,7 @@ def test_refine_describes_and_warns_without_acceptance(cli: Cli, home: Path) -> 
     assert (result.json["description"], result.json["acceptance_criteria"]) == ("why", "when")
     assert result.err == ""
     before = events(home)
-    assert "nothing changed" in cli("board", "refine", "1").err
+    assert "nothing changed" in cli("board", "refine", "1").out
     assert events(home) == before
 
 
@@ -278,11 +278,11 @@ def test_block_tags_and_comments_and_unblock_takes_the_tag_off(cli: Cli, home: P
     assert card["tags"] == ["blocked"]
     assert [one["body"] for one in card["comments"]] == ["Blocked: waiting for parts"]
     before = events(home)
-    assert "already" in cli("board", "block", "1").err
+    assert "already" in cli("board", "block", "1").out
     assert events(home) == before
     assert len(done(cli, "block", "1", "still")["comments"]) == 2
     assert done(cli, "unblock", "1")["tags"] == []
-    assert "not blocked" in cli("board", "unblock", "1").err
+    assert "not blocked" in cli("board", "unblock", "1").out
 
 
 def test_tags(cli: Cli, home: Path) -> None:
@@ -290,8 +290,8 @@ def test_tags(cli: Cli, home: Path) -> None:
     done(cli, "tag", "1", "ui")
     assert done(cli, "tag", "1", "äöü tag")["tags"] == ["ui", "äöü tag"]
     before = events(home)
-    assert "nothing changed" in cli("board", "tag", "1", "ui").err
-    assert "nothing changed" in cli("board", "untag", "1", "none").err
+    assert "nothing changed" in cli("board", "tag", "1", "ui").out
+    assert "nothing changed" in cli("board", "untag", "1", "none").out
     assert events(home) == before
     assert done(cli, "untag", "1", "ui")["tags"] == ["äöü tag"]
     assert cli("board", "tag", "1", " ").code == 2
@@ -334,9 +334,9 @@ def test_edit_changes_clears_and_refuses(cli: Cli, home: Path) -> None:
     assert done(cli, "edit", "1", "--project", "moon")["project"] == "moon"
     assert done(cli, "edit", "1", "--project", "")["project"] is None
     before = events(home)
-    assert cli("board", "edit", "1").code == 1
+    assert cli("board", "edit", "1").code == 2
     assert cli("board", "edit", "1", "--title", " ").code == 2
-    assert "nothing changed" in cli("board", "edit", "1", "--title", "y").err
+    assert "nothing changed" in cli("board", "edit", "1", "--title", "y").out
     assert events(home) == before
 
 
@@ -353,7 +353,7 @@ def test_remove_hides_and_restore_brings_everything_back(cli: Cli) -> None:
     assert [card["title"] for card in cli("board", "list", "--deleted", "--json").json] == ["x"]
     back = done(cli, "restore", "1")
     assert {**back, "updated_at": ""} == {**kept, "updated_at": ""}
-    assert "not deleted" in cli("board", "restore", "1").err
+    assert "not deleted" in cli("board", "restore", "1").out
     assert "No deleted" in cli("board", "list", "--deleted").out
 
 
@@ -411,3 +411,43 @@ def test_export_writes_through_a_link(cli: Cli, place: Path) -> None:
     cli("board", "export", "--out", "link.md")
     assert (place / "link.md").is_symlink()
     assert "a\n" in (place / "real.md").read_text()
+
+
+# -- what people stumble over
+
+
+def test_a_title_from_stdin(program: Callable[..., Any]) -> None:
+    done = program("board", "add", "-", "--json", input=b"from stdin\n")
+    assert done.code == 0
+    assert json.loads(done.out)["title"] == "from stdin"
+    assert program("board", "add", "-", input=b" \n").code == 2
+
+
+def test_a_long_title_is_cut_in_lists_and_whole_in_json(cli: Cli) -> None:
+    title = "x" * 20_000
+    assert max(map(len, cli("board", "add", title).out.splitlines())) < 300
+    for words in (["board", "list"], ["board"], ["log"]):
+        rows = cli(*words).out.splitlines()
+        assert max(map(len, rows)) < 300, words
+    assert "…" in cli("board", "list").out
+    assert cli("board", "list", "--json").json[0]["title"] == title
+
+
+@pytest.mark.parametrize(
+    "words", [["move", "1", "backlog"], ["edit", "1", "--title", "x"], ["unbind", "1"], ["unblock", "1"]]
+)
+def test_what_changes_nothing_says_so_once_and_claims_nothing(cli: Cli, words: list[str]) -> None:
+    added(cli, "x")
+    again = cli("board", *words)
+    assert again.code == 0
+    assert len((again.out + again.err).splitlines()) == 1
+    assert again.out.endswith("; nothing changed\n")
+
+
+@pytest.mark.parametrize("words", [["board", "edit"], ["reminders", "edit"]])
+def test_nothing_to_change_is_usage(cli: Cli, words: list[str]) -> None:
+    added(cli, "x")
+    short = cli("reminders", "set", "in 2 weeks", "y", "--json").json["short"]
+    done = cli(*words, "1" if words[0] == "board" else short)
+    assert done.code == 2
+    assert "nothing to change" in done.err

@@ -325,6 +325,31 @@ def test_a_claim_has_a_winner_and_no_conflict(desk: Machine, lap: Machine) -> No
     assert desk.json("board", "show", "1")["bound"]["session"] == "s2"
 
 
+def test_what_took_the_place_of_a_memory_is_told_in_words(desk: Machine, lap: Machine) -> None:
+    id_ = desk.json("memory", "store", "the port is 1")["id"]
+    apart(desk, lap, ["memory", "supersede", id_, "the port is 2"], ["memory", "supersede", id_, "the port is 3"])
+    shorts = {one["content"]: one["short"] for one in desk.json("memory", "list")}
+    for out in (desk.ok("conflicts").out, desk.ok("conflicts", "show", id_).out):
+        assert f"{shorts['the port is 2']}: the port is 2" in out
+        assert f"{shorts['the port is 3']}: the port is 3" in out
+        assert "memory/" not in out
+    (conflict,) = desk.json("conflicts")
+    assert all(one["value"].startswith("memory/") for one in conflict["sides"])
+    picked = desk.ok("conflicts", "pick", id_, f"{shorts['the port is 3']}: the port is 3", "--value").out
+    assert f"superseded: {shorts['the port is 3']}: the port is 3" in picked
+    assert desk.json("conflicts") == []
+
+
+def test_a_pick_is_told_by_what_the_thing_is_called_now(desk: Machine, lap: Machine) -> None:
+    desk.ok("board", "add", "one")
+    apart(desk, lap, ["board", "edit", "1", "--title", "edit on a"], ["board", "edit", "1", "--title", "edit on b"])
+    (conflict,) = desk.json("conflicts")
+    chosen = next(one["value"] for one in conflict["sides"] if not one["stands"])
+    done = desk.ok("conflicts", "pick", "1", side(conflict, chosen)).out
+    assert done.splitlines()[0].endswith(f" {chosen}; the conflict is closed.")
+    assert desk.json("board", "show", "1")["title"] == chosen
+
+
 def test_picked_meanwhile(desk: Machine, lap: Machine) -> None:
     """Decided under the lock: another process's pick, or a third side, is noticed."""
     desk.ok("board", "add", "one")

@@ -67,3 +67,23 @@ def test_readme_commands_exist() -> None:
     named = set(re.findall(r"^\./dev (\w+)", text, flags=re.MULTILINE))
     assert {"tour", "test"} <= named
     assert all(f"\n  {name} " in usage for name in named)
+
+
+def test_every_program_is_named() -> None:
+    import tomllib
+
+    with (ROOT / "pyproject.toml").open("rb") as file:
+        scripts = tomllib.load(file)["project"]["scripts"]
+    pages = [(ROOT / "docs/how-to/install.md").read_text(), generator().cli_page()]
+    for name in scripts:
+        if name.startswith("mc-tool-"):
+            assert all(f"`{name}`" in page for page in pages), name
+
+
+def test_rebuild_names_every_store() -> None:
+    from mait_code.commands.cli.journal import STORES, rebuild
+    from mait_code.projections.stores import NAMES
+
+    assert set(STORES) == set(NAMES)
+    named = " ".join((rebuild.help or "").split())
+    assert f"STORE is {', '.join(STORES[:-1])} or {STORES[-1]};" in named

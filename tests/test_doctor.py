@@ -24,7 +24,8 @@ if TYPE_CHECKING:
 ALL_WELL = [
     "data-dir", "state-dir", "format", "settings", "store-board", "store-inbox", "store-reminders",
     "store-memory", "store-projects", "store-journal",
-    "segments", "lines", "gaps", "gone", "strangers", "spool", "clocks", "git-settings", "git", "meaning", "vectors",
+    "segments", "lines", "gaps", "gone", "strangers", "spool", "clocks", "git-settings", "git", "memory-file", "meaning", "vectors",
+    "model", "settings-file", "env-table", "install-record", "source-dir", "client-settings",
 ]  # fmt: skip
 
 

@@ -139,7 +139,7 @@ def test_without_a_remote(desk: Machine) -> None:
     found = desk.json("sync")
     assert set(found) == {
         "committed", "sent", "received", "commits_waiting", "offline", "remote", "adopted", "restored", "shrank",
-        "documents", "aside", "new_identity", "conflicts", "bad_lines", "clocks_ahead",
+        "documents", "aside", "arrived", "new_identity", "conflicts", "bad_lines", "clocks_ahead",
     }  # fmt: skip
     assert found["remote"] is None
     assert (found["committed"], found["sent"], found["conflicts"], found["bad_lines"]) == (False, 0, [], [])

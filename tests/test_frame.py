@@ -263,8 +263,41 @@ def test_usage_is_2_with_a_way_out(arguments: list[str], said: str, capsys: Capt
 
 
 def test_group_without_summary_shows_its_help(capsys: Capture) -> None:
-    assert run(group_with(lambda out, words: None), "mait-code", ["sub"]) == 2
-    assert "probe  Look" in capsys.readouterr().err
+    assert run(group_with(lambda out, words: None), "mait-code", ["sub"]) == 0
+    captured = capsys.readouterr()
+    assert "probe  Look" in captured.out
+    assert captured.err == ""
+
+
+@pytest.mark.parametrize("words", [["import"], ["board", "ref"]])
+def test_every_group_says_something_without_a_command(cli: Callable[..., Any], words: list[str]) -> None:
+    done = cli(*words)
+    assert (done.code, done.err) == (0, "")
+    assert "Commands:" in done.out
+
+
+@pytest.mark.skipif(not os.path.exists("/dev/full"), reason="only Linux has a device that is always full")
+@pytest.mark.parametrize("unbuffered", ["", "1"])
+def test_output_that_cannot_be_written_undoes_nothing(home: Path, cli: Callable[..., Any], unbuffered: str) -> None:
+    with open("/dev/full", "w") as full:
+        words = [sys.executable, "-m", "mait_code.commands.cli.main", "board", "add", "a card"]
+        env = {**os.environ, "PYTHONUNBUFFERED": unbuffered}
+        done = subprocess.run(words, stdout=full, stderr=subprocess.PIPE, env=env, timeout=60)
+    assert done.returncode == 74
+    assert b"the output could not be written: No space left on device" in done.stderr
+    assert b"what the command did is done" in done.stderr
+    assert [card["title"] for card in cli("board", "list", "--json").json] == ["a card"]
+
+
+def test_each_note_and_warning_is_said_once(capsys: Capture) -> None:
+    out = Output()
+    for _ in range(3):
+        out.note("the disk is full")
+        out.warn("the disk is full")
+        out.warn("the disk is slow")
+    assert capsys.readouterr().err.splitlines() == [
+        "the disk is full", "warning: the disk is full", "warning: the disk is slow"
+    ]  # fmt: skip
 
 
 class TestUnexpected:
@@ -360,7 +393,7 @@ def test_full_disk_under_stdout(home: Path) -> None:
         command_line = [sys.executable, "-m", "mait_code.commands.cli.main", "version"]
         done = subprocess.run(command_line, stdout=full, stderr=subprocess.PIPE, timeout=60)
     assert done.returncode == 74
-    assert done.stderr.startswith(b"mait-code: No space left on device\n")
+    assert done.stderr.startswith(b"mait-code: the output could not be written: No space left on device\n")
 
 
 @pytest.mark.parametrize("closed", ["<&-", ">&-", "2>&-", "<&- >&- 2>&-"])

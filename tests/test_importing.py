@@ -903,12 +903,17 @@ def test_what_is_no_database_of_claude_mem(cli: Cli, tmp_path: Path, peer: Path,
     for path, reason in (
         (peer / "board.db", "is no database of claude-mem"),
         (tmp_path / "none.db", "is not there"),
+        (tmp_path, "is a directory, not a database"),
+        (tmp_path / "/dev/null", "is no file"),
         (peer / "project-aliases.json", "cannot be read"),
     ):
         done = cli("import", "claude-mem", str(path))
         assert done.code == 1
         assert reason in done.err
     assert cli("import", "mait-code", str(tmp_path / "none")).code == 1
+    assert "is a file, not a directory" in cli("import", "mait-code", str(peer / "board.db")).err
+    assert "is no directory" in cli("import", "claude-native", str(peer / "board.db")).err
+    assert "is not there" in cli("import", "claude-native", str(tmp_path / "none")).err
     assert events(home) == []
 
 
@@ -1005,6 +1010,49 @@ def test_nothing_to_bring_in(cli: Cli, home: Path, tmp_path: Path) -> None:
     empty = tmp_path / "empty"
     empty.mkdir()
     assert cli("import", "claude-native", str(empty)).code == 1
+
+
+@pytest.mark.parametrize("where", ["none", "client", "data", "memory", "link", "elsewhere"])
+def test_what_mait_code_wrote_itself_is_never_imported(
+    cli: Cli, home: Path, monkeypatch: pytest.MonkeyPatch, where: str
+) -> None:
+    """Its data directory lies in the client's, and so may one that was in use before."""
+    data = home / ".claude/mait-code-data"
+    monkeypatch.setenv("MAIT_CODE_DATA_DIR", str(data))
+    stored = cli("memory", "store", "foo", "--json").json
+    cli("memory", "pin", stored["id"])
+    assert "- foo" in (data / "memory/MEMORY.md").read_text()
+    if where == "elsewhere":
+        monkeypatch.setenv("MAIT_CODE_DATA_DIR", str(home / "other"))
+    if where == "link":
+        folder = home / ".claude/projects/-home-me/memory"
+        folder.mkdir(parents=True)
+        (folder / "MEMORY.md").symlink_to(data / "memory/MEMORY.md")
+    client = home / ".claude"
+    named = {"client": client, "elsewhere": client, "data": data, "memory": data / "memory"}.get(where)
+    done = cli("import", "claude-native", *([] if named is None else [str(named)]))
+    assert done.code == (0 if named is None else 1), done.out + done.err
+    if where in ("data", "memory"):
+        assert "is a data directory of mait-code" in done.err
+    assert rows("SELECT content FROM memory_entries") == ([] if where == "elsewhere" else [("foo",)])
+
+
+def test_sections_of_ours_in_a_file_of_the_client(cli: Cli, home: Path) -> None:
+    """A user may have moved their MEMORY.md there. What fenced code shows of markers is text like any other."""
+    from mait_code.projections.memory_file import DEFAULT
+
+    folder = home / ".claude/projects/-home-me-rocket/memory"
+    folder.mkdir(parents=True)
+    ours = "## Facts\n<!-- mait-code:facts -->\n- kept by us\n- and this\n<!-- /mait-code -->\n"
+    code = "```\n<!-- mait-code:tasks -->\n- shown\n<!-- /mait-code -->\n```"
+    (folder / "MEMORY.md").write_text(f"{DEFAULT}- mine\n{ours}\n{code}\n<!-- /mait-code -->\nrest\n")
+    (folder / "topic.md").write_text(f"---\ntype: user\n---\nbefore\n{ours}")
+    done = cli("import", "claude-native")
+    assert done.code == 0
+    assert done.err.count("between the markers of mait-code is not imported") == 2
+    found = [row[0] for row in rows("SELECT content FROM memory_entries ORDER BY content")]
+    assert found == [f"{code}\nrest", "before", "mine"]
+    assert "0 new, 3 known already" in cli("import", "claude-native").out
 
 
 # -- times, progress, speed -------------------------------------------------------------------------------------------

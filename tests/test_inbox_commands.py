@@ -125,18 +125,19 @@ def test_edit_done_restore(cli: Cli, home: Path) -> None:
     short = item["short"]
     assert done(cli, "edit", short, "call", "the", "bank")["body"] == "call the bank"
     before = len(events(home))
-    assert "nothing changed" in cli("inbox", "edit", short, "call the bank").err
+    again = cli("inbox", "edit", short, "call the bank")
+    assert (again.out, again.err) == (f"{short} reads like that already; nothing changed\n", "")
     assert cli("inbox", "edit", short, " ").code == 2
     assert len(events(home)) == before
     dealt = done(cli, "done", short)
     assert (dealt["outcome"], dealt["ref"]) == ("done", None)
     assert dealt["done_at"] > item["created_at"]
-    assert "already" in cli("inbox", "done", short).err
+    assert "already" in cli("inbox", "done", short).out
     assert cli("inbox", "edit", short, "x").code == 1
     assert cli("inbox", "list", "--json").json == []
     assert [one["outcome"] for one in cli("inbox", "list", "--done", "--json").json] == ["done"]
     assert set(done(cli, "restore", short)) == ITEM_KEYS
-    assert "waiting already" in cli("inbox", "restore", short).err
+    assert "waiting already" in cli("inbox", "restore", short).out
     assert cli("inbox", "count").out == "1\n"
 
 
@@ -289,3 +290,12 @@ def test_a_card_outlives_the_item_it_came_from(cli: Cli) -> None:
     ref = done(cli, "triage", short, "--to", "card")["ref_short"]
     done(cli, "remove", short)
     assert f"inbox {short}: x" in cli("board", "show", ref).out
+
+
+def test_a_long_item_is_cut_in_lists_and_whole_in_json(cli: Cli) -> None:
+    body = "long " * 5000
+    short = done(cli, "add", body)["short"]
+    assert max(map(len, cli("inbox", "list").out.splitlines())) < 300
+    assert "…" in cli("inbox", "list").out
+    assert cli("inbox", "list", "--json").json[0]["body"] == body.strip()
+    assert body.strip() in cli("inbox", "show", short).out

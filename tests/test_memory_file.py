@@ -246,6 +246,11 @@ def test_templates_come_back_byte_for_byte(template: str, many: int) -> None:
                 "<!--",
                 "-->",
                 "```\n",
+                "\n```\n",
+                "\n ```sh\n",
+                "\n  ~~~~\n",
+                "\n~~~\n",
+                "\n- code\n  ```\n  x\n  ```\n",
                 "#",
             ]
             + [f"\n<!-- mait-code:{name} -->\n" for name in ("facts", "tasks", "more", "unknown")]
@@ -264,7 +269,7 @@ def test_any_file_settles(text: str, many: int) -> None:
     """However a file is torn, once it is written it is read back as it was meant; and no visible character is lost."""
     parsed = parse(text)
     entries = [entry(one.text, one.section, n) for n, one in enumerate(dict.fromkeys(parsed.bullets))]
-    entries += [entry(f"new {n}", "facts", 50 + n) for n in range(many)]
+    entries += [entry(("new {}", "code {}\n```\nx\n```")[n % 2].format(n), "facts", 50 + n) for n in range(many)]
     written, placed = render(parsed.template, entries)
     again = parse(written)
     assert again.template == parsed.template == parse(parsed.template).template
@@ -272,6 +277,53 @@ def test_any_file_settles(text: str, many: int) -> None:
     assert render(again.template, entries)[0] == written
     gone = re.compile(r"<!--\s*/?mait-code[^>]*-->|## (Facts|Tasks)\n|[-\s]")
     assert not set(gone.sub("", text)) - set(written)
+
+
+_SHOWN = "<!-- mait-code:facts -->\n- shown, not meant\n<!-- /mait-code -->\n"
+
+
+@given(
+    st.lists(st.sampled_from(["x\n", "\n", "```\n", "~~~\n", "<!--\n", "- mine\n", "# T\n"]), max_size=4).map("".join),
+    st.sampled_from(["```", "~~~", "````", " ```", "~~~~~~"]),
+    st.sampled_from(["", "markdown", " sh x"]),
+    st.sampled_from([_SHOWN, "<!-- /mait-code -->\n", "# x\n" + _SHOWN, _SHOWN * 2, "~~ ~\n``\n" + _SHOWN, "   ``` x\n" + _SHOWN]),
+    st.sampled_from(["\n", "\r\n"]),
+    st.sampled_from(["", "after\n", "<!-- mait-code:tasks -->\n- a task\n<!-- /mait-code -->\nrest\n"]),
+    st.integers(0, 3),
+)  # fmt: skip
+@settings(max_examples=300, deadline=None)
+def test_what_fenced_code_shows_is_the_users_text(
+    before: str, fence: str, info: str, shown: str, eol: str, after: str, many: int
+) -> None:
+    """Markers and bullets in fenced code stay where they are, whatever is written into the file and read again."""
+    code = f"{fence}{info}\n{shown}{fence} \n".replace("\n", eol)
+    # Fences before it must be in pairs, else the first of the code closes one.
+    text = before.replace("```\n", "```\n```\n").replace("~~~\n", "~~~\n~~~\n").replace("\n", eol) + code
+    text += after.replace("\n", eol)
+    parsed = parse(text)
+    assert [one.text for one in parsed.bullets] == (["a task"] if "task" in after else [])
+    assert code in parsed.template
+    entries = [entry(f"fact {n}\n```\n{n}\n```", "facts", n) for n in range(many)]
+    entries += [entry(one.text, one.section, 50) for one in parsed.bullets]
+    written, placed = render(parsed.template, entries)
+    assert code in written
+    again = parse(written)
+    assert again.template == parsed.template
+    assert [one.text for one in again.bullets] == [one.bullet.text for one in placed]
+
+
+def test_what_fenced_code_shows_within_a_section_is_moved_out_whole() -> None:
+    code = f"```\n{_SHOWN}```\n"
+    parsed = parse(f"<!-- mait-code:facts -->\n- a\n{code}- b\n<!-- /mait-code -->\n")
+    assert [one.text for one in parsed.bullets] == ["a", "b"]
+    assert parsed.template == f"<!-- mait-code:facts -->\n<!-- /mait-code -->\n{code}"
+
+
+def test_a_fence_without_its_end_hides_no_section() -> None:
+    """A slip of the hand, as while one types: nothing may be unpinned by it."""
+    for fences in ("```\n", "~~~ x\n```\n", "```\n" + "```a\n" * 20_000):
+        parsed = parse(f"{fences}text\n{_SHOWN}")
+        assert [one.text for one in parsed.bullets] == ["shown, not meant"]
 
 
 def test_what_is_no_bullet_is_moved_out() -> None:
@@ -618,7 +670,7 @@ def test_what_cannot_be_kept_is_left_alone(desk: Desk, content: bytes) -> None:
 def test_a_directory_or_a_link_in_its_place(desk: Desk, tmp_path: Path) -> None:
     desk.pin("tea")
     os.makedirs(desk.path)
-    assert desk.refresh() == ["memory/MEMORY.md is neither read nor written: it is no file"]
+    assert desk.refresh() == ["memory/MEMORY.md is neither read nor written: it is a directory"]
     os.rmdir(desk.path)
     target = tmp_path / "notes" / "memory.md"
     target.parent.mkdir()

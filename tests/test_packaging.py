@@ -15,6 +15,8 @@ import pytest
 
 ROOT = Path(__file__).resolve().parent.parent
 TOPS = ("journal", "projections", "commands", "hooks", "tui")
+#: Directories without Python that travel in the wheel.
+DATA = {"skills", "agents"}
 
 #: What each top package may import besides itself.
 ALLOWED = {
@@ -65,7 +67,7 @@ IMPORTS = {name: imports(path, name) for name, path in MODULES.items()}
 
 def test_packages_named_are_those_on_disk() -> None:
     setuptools = pyproject()["tool"]["setuptools"]
-    on_disk = package_directories()
+    on_disk = package_directories() | DATA
     assert {name.removeprefix("mait_code.").replace(".", "/") for name in setuptools["packages"]} == on_disk
     assert set(setuptools["package-dir"]) == set(setuptools["packages"])
     assert all(setuptools["package-dir"][f"mait_code.{place.replace('/', '.')}"] == place for place in on_disk)

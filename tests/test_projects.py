@@ -56,7 +56,7 @@ def test_an_alias_shows_up_and_goes(cli: Cli) -> None:
         "name": "acme/rocket", "aliases": ["acme/missile"], "here": True, "cards": 1, "inbox": 0, "memories": 1
     }  # fmt: skip
     text = cli("projects", "list").out
-    assert text == "acme/rocket, also acme/missile  1 cards, 1 memories  (this directory)\n"
+    assert text == "acme/rocket, also acme/missile  1 card, 1 memory  (this directory)\n"
     assert cli("projects").out == text
     again = cli("projects", "alias", "ACME/Missile", "acme/rocket")
     assert (again.code, "already; nothing changed" in again.err) == (0, True)

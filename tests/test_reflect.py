@@ -17,8 +17,7 @@ import pytest
 from messages_server import Server, tool
 from two_machines import Machine, exchange
 
-from mait_code.commands import claude
-from mait_code.commands.claude import ModelFailed, Tool, ask
+from mait_code.commands.model import MODELS, ModelFailed, Tool, ask
 from mait_code.commands.workspace import Workspace
 
 if TYPE_CHECKING:
@@ -121,7 +120,7 @@ def test_insights_and_operations_with_yes(cli: Cli, home: Path, model: Callable[
     assert headers["x-api-key"] == "a-key"
     assert body["tool_choice"] == {"type": "tool", "name": "reflect"}
     assert body["tools"][0]["input_schema"]["required"] == ["insights", "operations"]
-    assert body["model"] == claude.MODELS["haiku"]
+    assert body["model"] == MODELS["haiku"]
     assert set(shown(api.prompts[0], "PINNED")) == {
         "use tabs in makefiles", "makefiles are indented with tabs", "four jobs are fine", "the office has a cat"
     }  # fmt: skip
@@ -494,7 +493,7 @@ def test_aliases_and_credentials(model: Callable[..., Server], monkeypatch: pyte
         answer = ask("say yes", ANY, model="opus", limit=10)
         ask("say yes", ANY, model="claude-some-3", limit=10)
     assert [body["model"] for _path, _headers, body in api.requests] == [
-        claude.MODELS["opus"], "house-opus", "claude-some-3"
+        MODELS["opus"], "house-opus", "claude-some-3"
     ]  # fmt: skip
     assert api.requests[0][2]["system"] == "Be brief."
     assert "authorization" not in api.requests[0][1]
@@ -620,7 +619,7 @@ def test_the_client_is_asked_where_there_is_no_key(
     assert seen["cwd"] != str(place)
     arguments = seen["arguments"]
     assert arguments[0] == "-p"
-    assert arguments[arguments.index("--model") + 1] == claude.MODELS["haiku"]
+    assert arguments[arguments.index("--model") + 1] == MODELS["haiku"]
     assert json.loads(arguments[arguments.index("--json-schema") + 1])["required"] == ["insights", "operations"]
     assert json.loads(arguments[arguments.index("--settings") + 1]) == {"disableAllHooks": True}
 

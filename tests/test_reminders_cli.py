@@ -225,7 +225,7 @@ def test_restoring_what_has_been_overtaken(desk: Machine, clock: Clock) -> None:
     clock.to("2026-12-15T12:00")
     said = desk.refused("reminders", "restore", short)
     assert "neither deleted nor dismissed" in said
-    assert "2026-12-14 09:00" in said
+    assert "Mon 14 Dec 09:00 UTC" in said
 
 
 def test_snooze_of_a_recurring_one(desk: Machine, clock: Clock) -> None:
@@ -234,7 +234,7 @@ def test_snooze_of_a_recurring_one(desk: Machine, clock: Clock) -> None:
     one = desk.json("reminders", "snooze", short, "2d")
     assert (one["status"], one["occurrence"], one["due"]) == ("upcoming", "2026-12-07T09:00", "2026-12-09T09:00:00Z")
     assert "[put off]" in desk.ok("reminders").out
-    assert "put off    from 2026-12-07 09:00" in desk.ok("reminders", "show", short).out
+    assert "put off    from Mon 7 Dec 09:00 UTC" in desk.ok("reminders", "show", short).out
     assert desk.json("reminders", "check") == []
     clock.to("2026-12-09T11:00")
     assert len(desk.json("reminders", "check")) == 1
@@ -292,7 +292,7 @@ def test_edit(desk: Machine, clock: Clock) -> None:
     assert (one["what"], one["due_local"], one["project"]) == ("look closely", "2026-12-04T09:00", None)
     events = len(desk.json("log"))
     done = desk.ok("reminders", "edit", short, "--what", "look closely")
-    assert "nothing changed" in done.err
+    assert "nothing changed" in done.out
     assert len(desk.json("log")) == events
 
 
@@ -314,7 +314,7 @@ def test_dismiss_and_restore(desk: Machine, clock: Clock) -> None:
     assert (one["dismissed"], one["status"]) == (True, "dismissed")
     assert one["dismissed_at"]
     events = len(desk.json("log"))
-    assert "nothing changed" in desk.ok("reminders", "dismiss", short).err
+    assert "nothing changed" in desk.ok("reminders", "dismiss", short).out
     assert len(desk.json("log")) == events
     assert desk.json("reminders", "restore", short)["status"] == "upcoming"
     assert "neither deleted nor dismissed" in desk.refused("reminders", "restore", short)
@@ -490,3 +490,66 @@ def test_a_time_that_was_not_quoted_is_refused(cli: Any, words: list[str]) -> No
 def test_a_text_that_only_looks_like_a_time_is_kept(cli: Any, words: list[str]) -> None:
     assert cli("reminders", "set", *words).code == 0
     assert len(cli("reminders", "list", "--json").json) == 1
+
+
+# -- zones and languages of the environment, each in a process of its own
+
+
+@pytest.mark.parametrize(
+    ("tz", "zone", "due"),
+    [
+        ("IST-5:30", "Asia/Kolkata", "2037-06-01T03:30:00Z"),
+        ("<+0545>-5:45", "Asia/Kathmandu", "2037-06-01T03:15:00Z"),
+        ("EST5EDT,M3.2.0,M11.1.0", "America/New_York", "2037-06-01T13:00:00Z"),
+    ],
+)
+def test_a_zone_given_by_its_rule(program: Callable[..., Any], tz: str, zone: str, due: str) -> None:
+    done = program("reminders", "set", "2037-06-01 09:00", "x", "--json", env={"TZ": tz})
+    assert done.code == 0
+    one = json.loads(done.out)
+    assert (one["zone"], one["due"]) == (zone, due)
+    assert done.err == b""
+
+
+@pytest.mark.parametrize("tz", ["Nope/Zone", "Europe/berlin", "NST3:30"])
+def test_a_zone_that_cannot_be_used_is_said_once(program: Callable[..., Any], tz: str) -> None:
+    for words in (["set", "2037-06-01 09:00", "x"], ["list"], ["set", "2037-06-01 09:00", "x", "--json"]):
+        done = program("reminders", *words, env={"TZ": tz})
+        assert done.code == 0
+        assert done.err.count(b"warning: ") == 1, done.err
+        assert f"TZ={tz} ".encode() in done.err
+        assert len(done.err.splitlines()) == 1
+
+
+def test_offsets_look_the_same_everywhere(program: Callable[..., Any]) -> None:
+    env = {"TZ": "Asia/Kathmandu"}
+    short = json.loads(program("reminders", "set", "2037-06-01 09:00", "x", "--json", env=env).out)["short"]
+    shown = program("reminders", "show", short, env=env).out
+    assert shown.count(b"UTC+5:45") == 2, shown
+    program("inbox", "add", "y", env=env)
+    program("board", "add", "z", env=env)
+    for words in (["inbox", "list"], ["board", "show", "1"], ["log"], ["replicas"]):
+        said = program(*words, env=env).out
+        assert b"UTC+5:45" in said, words
+        assert b"+0545" not in said, words
+
+
+@pytest.mark.parametrize("variable", ["LANG", "LC_ALL", "LC_TIME", "LANGUAGE"])
+def test_the_languages_of_the_locale_are_read(program: Callable[..., Any], variable: str) -> None:
+    """The locale need not be installed; without one there is English only."""
+    none = {"LANG": "C", "LC_ALL": "", "LC_TIME": "", "LANGUAGE": ""}
+    words = ("reminders", "set", "morgen um 15 Uhr", "x", "--json")
+    refused = program(*words, env=none)
+    assert refused.code == 2
+    assert b"cannot read a time" in refused.err
+    done = program(*words, env={**none, variable: "de_DE.UTF-8"})
+    assert done.code == 0, done.err
+    assert json.loads(done.out)["due_local"].endswith("T15:00")
+
+
+def test_a_text_from_stdin(program: Callable[..., Any]) -> None:
+    done = program("reminders", "set", "2037-06-01 09:00", "-", "--json", input=b"the text\nof two lines\n")
+    one = json.loads(done.out)
+    assert one["what"] == "the text\nof two lines"
+    done = program("reminders", "edit", one["short"], "--what", "-", "--json", input=b"another")
+    assert json.loads(done.out)["what"] == "another"

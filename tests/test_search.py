@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import random
 import subprocess
+import sys
 import time
 from typing import TYPE_CHECKING, Any
 
@@ -281,6 +282,52 @@ def test_many_questions_on_stdin(program: Callable[..., Any]) -> None:
     assert len(rows[0]["hits"]) == 5
     assert rows[1]["hits"] == []
     assert rows[2]["hits"][0]["ref"] == "r3"
+
+
+def test_a_question_on_stdin_is_answered_before_the_next_is_asked(home: Path) -> None:
+    """A program may keep the search running; what it stores meanwhile is found too."""
+    command = [sys.executable, "-m", "mait_code.commands.cli.main", "memory"]
+    subprocess.run([*command, "store", "green tea", "--scope", "global"], check=True, capture_output=True)
+    asked = [*command, "search", "--stdin", "--mode", "fts", "--scope", "all"]
+    with subprocess.Popen(asked, stdin=subprocess.PIPE, stdout=subprocess.PIPE) as process:
+        assert process.stdin is not None
+        assert process.stdout is not None
+        process.stdin.write("\ufefftea\n".encode())
+        process.stdin.flush()
+        first = orjson.loads(process.stdout.readline())
+        assert (first["query"], len(first["hits"])) == ("tea", 1)
+        subprocess.run([*command, "store", "black tea", "--scope", "global"], check=True, capture_output=True)
+        process.stdin.write(b"black tea\r\nte")
+        process.stdin.flush()
+        second = orjson.loads(process.stdout.readline())
+        assert (second["query"], second["hits"][0]["content"]) == ("black tea", "black tea")
+        process.stdin.write(b"a")
+        process.stdin.close()
+        assert orjson.loads(process.stdout.readline())["query"] == "tea"
+        assert process.wait(timeout=60) == 0
+
+
+def test_nobody_reads_on(home: Path) -> None:
+    """`| head -2` of very many questions ends soon, and not with an error."""
+    command = [sys.executable, "-m", "mait_code.commands.cli.main", "memory"]
+    subprocess.run([*command, "store", "green tea", "--scope", "global"], check=True, capture_output=True)
+    asked = [*command, "search", "--stdin", "--mode", "fts", "--scope", "all"]
+    with subprocess.Popen(asked, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE) as process:
+        assert process.stdin is not None
+        assert process.stdout is not None
+        assert process.stderr is not None
+        process.stdin.write(b"which tea is green\n" * 2000)  # fits into the pipe, which stays open
+        process.stdin.flush()
+        assert orjson.loads(process.stdout.readline())["hits"]
+        process.stdout.close()
+        process.wait(timeout=60)
+        assert process.stderr.read() == b""
+
+
+def test_a_line_that_is_no_text_costs_the_answers_before_it_nothing(program: Callable[..., Any]) -> None:
+    done = program("memory", "search", "--stdin", "--mode", "fts", input=b"tea\n\xff\n")
+    assert (done.code, len(done.out.splitlines())) == (2, 1)
+    assert b"line 2 is not UTF-8" in done.err
 
 
 @pytest.mark.parametrize(

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import os
+import subprocess
+import sys
 import threading
 import time
 from typing import TYPE_CHECKING
@@ -288,3 +290,25 @@ def test_the_longest_body_a_hook_may_write_can_still_be_given_its_place(place: P
     assert isinstance(long[0], Event)
     assert long[0].wall == "1970-01-01T00:00:00.000000Z"
     assert spool.damaged(place.home) == []
+
+
+def test_who_waits_is_told_who_holds_the_lock_and_which_it_is(place: Place) -> None:
+    """Also where it is no program of ours, which leaves no name, and where the name that is left is an older one's."""
+    path = place.home.in_state("lock")
+    lock = Lock(path)
+    assert lock.acquire(1)
+    lock.name_holder()
+    lock.release()
+    program = "import fcntl, sys; file = open(sys.argv[1], 'r+'); fcntl.flock(file, fcntl.LOCK_EX); print('got it', flush=True); input()"
+    with subprocess.Popen(
+        [sys.executable, "-c", program, path], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True
+    ) as holder:
+        assert holder.stdout is not None
+        assert holder.stdout.readline() == "got it\n"
+        waiting = Lock(path)
+        assert not waiting.acquire(0)
+        said = waiting.holder()
+        holder.communicate("\n", timeout=60)
+    assert path in said
+    if os.path.exists("/proc/locks"):
+        assert f"process {holder.pid} " in said

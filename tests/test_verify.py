@@ -48,7 +48,7 @@ def test_clean(desk: Machine) -> None:
     found = desk("verify", "--json")
     assert found.code == 0
     assert found.json == {
-        "events": 4, "bad": [], "accepted": [], "torn": [], "newer": [], "notes": [], "gaps": [], "gone": 0,
+        "events": 4, "unreadable": [], "bad": [], "accepted": [], "torn": [], "newer": [], "notes": [], "gaps": [], "gone": 0,
         "stores_differ": [], "exit_code": 0,
     }  # fmt: skip
 

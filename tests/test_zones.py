@@ -25,6 +25,7 @@ from mait_code.projections.zones import (
     read_nominal,
     show,
     to_utc,
+    zone_fault,
     zone_names,
 )
 
@@ -298,3 +299,68 @@ def test_days_are_counted_on_the_calendar_of_the_viewer() -> None:
     later = NOW + timedelta(hours=40)  # 09:00 on Monday to 01:00 on Wednesday in UTC
     assert distance(later, NOW) == "in 2 days"
     assert distance(later, NOW, load_zone("America/New_York") or UTC) == "in 1 day"
+
+
+# --- rules without a name ----------------------------------------------------------------------------------------
+
+#: TZ, the zone that a reminder is stored with, and the offset in minutes on 1 January and 1 July.
+BY_RULE = {
+    "IST-5:30": ("Asia/Kolkata", 330, 330), "<+0545>-5:45": ("Asia/Kathmandu", 345, 345),
+    "<+0630>-6:30": ("Asia/Yangon", 390, 390), "ACST-9:30": ("Australia/Darwin", 570, 570),
+    "<+0845>-08:45:00": ("Australia/Eucla", 525, 525), "<-0930>9:30": ("Pacific/Marquesas", -570, -570),
+    "NST3:30NDT,M3.2.0,M11.1.0": ("America/St_Johns", -210, -150),
+    "<+1030>-10:30<+11>-11,M10.1.0,M4.1.0": ("Australia/Lord_Howe", 660, 630),
+    "<+1245>-12:45<+1345>,M9.5.0/2:45,M4.1.0/3:45": ("Pacific/Chatham", 825, 765),
+    "EST5EDT,M3.2.0,M11.1.0": ("America/New_York", -300, -240), "XYZ5ABC": ("America/", -300, -240),
+    "EST+5EDT,M3.2.0/2,M11.1.0/2:00": ("America/", -300, -240), "<+07>-07": ("Etc/GMT-7", 420, 420),
+    "IST-2IDT,M3.4.4/26,M10.5.0": ("Asia/Jerusalem", 120, 180), "<-00>0": ("UTC", 0, 0),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("tz", BY_RULE)
+def test_a_rule_gives_the_zone_that_follows_it(tz: str) -> None:
+    name, january, july = BY_RULE[tz]
+    zone = local_zone({"TZ": tz}, "/nonexistent")
+    assert zone.startswith(name)
+    assert zone_fault({"TZ": tz}, "/nonexistent") == ""
+    known = load_zone(zone)
+    assert known is not None
+    offsets = [datetime(2026, month, 1, tzinfo=UTC).astimezone(known).utcoffset() for month in (1, 7)]
+    assert offsets == [timedelta(minutes=january), timedelta(minutes=july)]
+
+
+@pytest.mark.parametrize("name", ["Asia/Kolkata", "Asia/Kathmandu", "America/St_Johns", "Asia/Jerusalem"])
+def test_a_copied_file_without_a_name_keeps_its_half_hours(name: str, tmp_path: Path) -> None:
+    (tmp_path / "localtime").write_bytes(_zone_file(name))
+    assert local_zone({}, str(tmp_path)) == name
+    assert zone_fault({}, str(tmp_path)) == ""
+
+
+@pytest.mark.parametrize(
+    "tz",
+    [
+        "Nope/Zone", "/no/such/file", "XXX-99", "NST3:30", "IST-5:30:15", "CST6CDT,M4.1.0,M10.5.0/9", "nonsense",
+        "IST-5:30,garbage", "EST5EDT,M3.2.0",
+    ],
+)  # fmt: skip
+def test_what_no_known_zone_follows_is_said(tz: str) -> None:
+    assert local_zone({"TZ": tz}, "/nonexistent") == "UTC"
+    fault = zone_fault({"TZ": tz}, "/nonexistent")
+    assert tz in fault
+    assert "UTC" in fault
+    assert "\n" not in fault
+
+
+def test_a_zone_in_another_case_is_named_right() -> None:
+    assert "Europe/Berlin" in zone_fault({"TZ": "Europe/berlin"}, "/nonexistent")
+
+
+@pytest.mark.parametrize("tz", ["", "UTC", "UTC0", "Zulu", "Europe/Berlin", ":Europe/Berlin"])
+def test_what_is_right_is_no_fault(tz: str) -> None:
+    assert zone_fault({"TZ": tz}, "/nonexistent") == ""
+
+
+def test_a_machine_without_a_zone_is_in_utc_and_nothing_is_wrong(tmp_path: Path) -> None:
+    assert zone_fault({}, str(tmp_path)) == ""
+    (tmp_path / "localtime").symlink_to("/nowhere")
+    assert "localtime" in zone_fault({}, str(tmp_path))

@@ -7,13 +7,14 @@ from typing import TYPE_CHECKING
 import click
 
 from mait_code.commands.cli import board_view
-from mait_code.commands.cli.board_closing import close
+from mait_code.commands.cli.board_closing import about_conflicts, close
 from mait_code.commands.cli.board_options import (
     PRIORITY,
     STATUS,
     for_project,
     for_session,
     text_or_stdin,
+    words_or_stdin,
 )
 from mait_code.commands.cli.frame import argument, command, option, pass_workspace
 from mait_code.commands.output import counted
@@ -22,7 +23,6 @@ if TYPE_CHECKING:
     from mait_code.commands.board import Scope
     from mait_code.commands.output import Output
     from mait_code.commands.workspace import Workspace
-    from mait_code.projections.board_queries import Card
 
 
 @command("add")
@@ -41,12 +41,15 @@ def add(
     priority: str,
     project: str | None,
 ) -> None:
-    """Add a card to the backlog."""
+    """Add a card to the backlog.
+
+    A single dash as the title reads stdin.
+    """
     from mait_code.commands import board
 
     card = board.add(
         ws,
-        " ".join(title),
+        words_or_stdin(title),
         description=text_or_stdin(description),
         acceptance=text_or_stdin(acceptance),
         priority=priority,
@@ -97,12 +100,7 @@ def list_cards(
         board_view.columns(ws, out, cards)
     else:
         out.line(_nothing(ws, chosen, bool(statuses or search), held, deleted))
-    close(ws, out, _about_conflicts(cards))
-
-
-def _about_conflicts(cards: list[Card]) -> list[str]:
-    count = sum(1 for card in cards if card.conflicts)
-    return [f"{count} of these cards were changed on two machines: mait-code conflicts"] if count else []
+    close(ws, out, about_conflicts(cards, "cards"))
 
 
 def _nothing(ws: Workspace, chosen: Scope, filtered: bool, held: bool, deleted: bool) -> str:
@@ -232,4 +230,4 @@ def overview(ws: Workspace, out: Output) -> None:
         board_view.columns(ws, out, cards)
     else:
         out.line(_nothing(ws, chosen, False, False, False))
-    close(ws, out, _about_conflicts(cards))
+    close(ws, out, about_conflicts(cards, "cards"))

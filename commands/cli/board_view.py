@@ -6,7 +6,8 @@ from typing import TYPE_CHECKING, Any
 
 from mait_code.commands import project as projects
 from mait_code.commands.board_sessions import binding
-from mait_code.commands.cli.board_closing import close, local_time
+from mait_code.commands.cli.board_closing import close, local_time, unchanged
+from mait_code.commands.output import IN_LIST, cut
 from mait_code.projections import board_queries
 from mait_code.projections.cards import COLUMNS
 
@@ -53,11 +54,12 @@ def card_json(ws: Workspace, card: Card) -> dict[str, Any]:
 
 
 def changed(ws: Workspace, out: Output, card: Card, *did: str) -> None:
-    """What a command that changes a card prints: the show shape as JSON, else one line. Notes go to stderr."""
+    """What a command that changes a card prints: the show shape as JSON, else one line, which says so where nothing changed.
+    Notes go to stderr."""
     if out.json:
         out.data(card_json(ws, card))
-    elif did:
-        out.line(did[0], " ", out.style(card.short, "bold"), ": ", card.title, *did[1:])
+    elif not unchanged(out, card.notes):
+        out.line(did[0], " ", out.style(card.short, "bold"), ": ", cut(card.title, IN_LIST), *did[1:])
     close(ws, out, card.notes)
 
 
@@ -98,10 +100,8 @@ def _row(ws: Workspace, out: Output, card: Card, widest: int, width: int, projec
     marks = _marks(ws, card) if card.tags or card.bound_session or card.newer else ""
     end = f" [{project}]" if project else ""
     conflict = f" !conflict: {', '.join(card.conflicts)}" if card.conflicts else ""
-    title = card.title
-    if width:
-        taken = len(short) + len(priority) + 2 + len(marks) + len(end) + len(conflict)
-        title = _cut(title, max(width - taken, 20))
+    taken = len(short) + len(priority) + 2 + len(marks) + len(end) + len(conflict)
+    title = cut(card.title, max(width - taken, 20) if width else IN_LIST)
     if not out.colour:
         out.line(f"{short}{priority}  {title}{marks}{end}{conflict}")
         return
@@ -130,21 +130,6 @@ def _terminal_width() -> int:
         return int(os.environ.get("COLUMNS") or os.get_terminal_size().columns)
     except (OSError, ValueError):
         return 80
-
-
-def _cut(text: str, width: int) -> str:
-    """The text cut to a number of terminal cells."""
-    if text.isascii():
-        return text if len(text) <= width else text[: width - 1] + "…"
-    from unicodedata import combining, east_asian_width
-
-    used = 0
-    for place, letter in enumerate(text):
-        cells = 0 if combining(letter) else 2 if east_asian_width(letter) in "WF" else 1
-        if used + cells > width - 1 and place + 1 < len(text):
-            return text[:place] + "…"
-        used += cells
-    return text
 
 
 # -- one card ---------------------------------------------------------------------------------------------------------

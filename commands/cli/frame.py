@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any, Concatenate, Literal, ParamSpec
 import click
 from click import argument, option
 
-from mait_code.commands.output import Output, visible
+from mait_code.commands.output import Output, counted, visible
 from mait_code.journal.settings import native_path
 
 if TYPE_CHECKING:
@@ -43,7 +43,7 @@ Result = int | None
 
 
 class Table:
-    """A group as data: its help line, its commands, and what it prints when none is named.
+    """A group as data: its help line, its commands, and what it prints when none is named (its help, unless it has more).
 
     `commands` maps a name to ("module:attribute", "Help line") or to another Table; `summary` is "module:function", a
     function under pass_workspace or pass_output. Modules are relative to mait_code.commands.cli.
@@ -210,14 +210,16 @@ class Group(click.Group):
     context_class = Context
 
     def __init__(self, name: str, table: Table) -> None:
-        super().__init__(name, help=table.help, invoke_without_command=bool(table.summary))
+        super().__init__(name, help=table.help, invoke_without_command=True)
         self.table = table
-        if table.summary:
-            self.callback = self._summarise
+        self.callback = self._summarise
 
     def _summarise(self) -> Result:
         context = click.get_current_context()
         if context.invoked_subcommand is not None:
+            return None
+        if not self.table.summary:
+            click.echo(context.get_help())
             return None
         result: Result = load(self.table.summary)()
         return result
@@ -313,18 +315,26 @@ def pass_workspace(function: Callable[Concatenate[Workspace, Output, P], Result]
             finally:
                 for said in dict.fromkeys(workspace.journal.masked):
                     invocation.out.note(said)
+            _say_unreadable(workspace, invocation)
             if workspace.missing:
                 invocation.out.note(
                     f"{workspace.missing} of the events that were here are in no file now;"
                     " mait-code doctor --fix writes them again"
                 )
             if workspace.behind:
-                invocation.out.note(
-                    f"{workspace.behind} events are not in this yet: another process is writing the store"
-                )
+                are = counted(workspace.behind, "event is", "events are")
+                invocation.out.note(f"{are} not in this yet: another process is writing the store")
             return result
 
     return update_wrapper(run, function)
+
+
+def _say_unreadable(workspace: Workspace, invocation: Invocation) -> None:
+    """Name what of the journal could not be read: an empty list must not look like all there is."""
+    if workspace.home.unreadable and invocation.path[:1] not in (["verify"], ["doctor"]):  # they say so themselves
+        from mait_code.projections.rebuild import unreadable_words
+
+        invocation.out.warn(f"{unreadable_words(workspace.home)}; what stands only there may be missing")
 
 
 def _in_step(workspace: Workspace, invocation: Invocation) -> AbstractContextManager[None]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from mait_code.commands.cli.frame import argument, command, option, pass_workspace
+from mait_code.commands.output import counted
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -86,7 +87,7 @@ def _tell_changes(out: Output, importer: Importer) -> None:
     for note in importer.notes[:_TOLD]:
         out.note(note)
     if len(importer.notes) > _TOLD:
-        out.note(f"and {len(importer.notes) - _TOLD} more such changes")
+        out.note(f"and {counted(len(importer.notes) - _TOLD, 'more such change')}")
 
 
 def _tell_counts(out: Output, importer: Importer) -> None:

@@ -6,9 +6,10 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from mait_code.commands.cli.board_closing import close, local_time
+from mait_code.commands.cli.board_closing import about_conflicts, close, local_time, unchanged
 from mait_code.commands.cli.board_options import PRIORITY, text_or_stdin, words_or_stdin
 from mait_code.commands.cli.frame import argument, command, option, pass_workspace
+from mait_code.commands.output import IN_LIST, cut
 
 if TYPE_CHECKING:
     from mait_code.commands.output import Output
@@ -38,8 +39,8 @@ def _json(ws: Workspace, item: Item) -> dict[str, Any]:
 def _changed(ws: Workspace, out: Output, item: Item, did: str, *more: str) -> None:
     if out.json:
         out.data(_json(ws, item))
-    else:
-        out.line(did, " ", out.style(item.short, "bold"), ": ", item.body, *more)
+    elif not unchanged(out, item.notes):
+        out.line(did, " ", out.style(item.short, "bold"), ": ", cut(item.body, IN_LIST), *more)
     close(ws, out, item.notes)
 
 
@@ -78,8 +79,7 @@ def _print(ws: Workspace, out: Output, items: list[Item], other: bool) -> None:
         out.line("Nothing here.")
     else:
         out.line('The inbox is empty; mait-code inbox add "..." captures a thought.')
-    count = sum(1 for item in items if item.conflicts)
-    close(ws, out, [f"{count} of these items were changed on two machines: mait-code conflicts"] if count else [])
+    close(ws, out, about_conflicts(items, "items"))
 
 
 def _rows(ws: Workspace, out: Output, items: list[Item]) -> None:
@@ -89,6 +89,7 @@ def _rows(ws: Workspace, out: Output, items: list[Item]) -> None:
     widest = max(len(item.short) for item in items)
     for item in items:
         short, captured = f"{item.short:<{widest}}  ", local_time(item.created_at)
+        body = cut(item.body, IN_LIST)
         project = f" [{names[item.project]}]" if item.project else ""
         marks = f" -> {_became(ws, item)}" if item.outcome else ""
         if item.newer:
@@ -96,12 +97,12 @@ def _rows(ws: Workspace, out: Output, items: list[Item]) -> None:
         if item.conflicts:
             marks += f" !conflict: {', '.join(item.conflicts)}"
         if not out.colour:
-            out.line(f"{short}{captured}  {item.body}{project}{marks}")
+            out.line(f"{short}{captured}  {body}{project}{marks}")
             continue
         out.line(
             out.style(short, "bold"),
             out.style(captured, "dim"),
-            f"  {item.body}",
+            f"  {body}",
             out.style(project, "dim"),
             out.style(marks, "yellow" if item.conflicts or item.newer else "cyan"),
         )

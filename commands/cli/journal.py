@@ -21,7 +21,7 @@ def verify(ws: Workspace, out: Output) -> int:
     """Check the journal and the stores.
 
     Reads every line again. Exit code 0: clean, 3: bad lines, 4: events are missing, 5: a store is not what the journal
-    says.
+    says, 74: a file of the journal cannot be read.
     """
     from mait_code.commands import journal_check
 
@@ -31,6 +31,10 @@ def verify(ws: Workspace, out: Output) -> int:
         out.data(found.json())
         return found.exit_code
     out.line(counted(found.events, "event"))
+    for path, reason in sorted(found.unreadable.items()):
+        out.line(f"unreadable: {path}: {reason}")
+    if found.unreadable:
+        out.line("What is missing, and whether the stores agree, cannot be told until that can be read.")
     for what, rows in (
         ("bad line", found.lines.bad),
         ("bad line, but accepted since", found.lines.accepted),
@@ -61,7 +65,7 @@ def verify(ws: Workspace, out: Output) -> int:
 def rebuild(ws: Workspace, out: Output, store: str | None, check: bool) -> int:
     """Make the stores again from the journal.
 
-    STORE is board, inbox, reminders or journal; without it all are made again, in one pass.
+    STORE is board, inbox, reminders, memory, projects or journal; without it all are made again, in one pass.
     """
     from mait_code.commands import journal_check
 

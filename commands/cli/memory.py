@@ -8,6 +8,7 @@ import click
 
 from mait_code.commands.cli.board_closing import local_time
 from mait_code.commands.cli.frame import argument, command, option, pass_workspace
+from mait_code.commands.output import counted
 
 if TYPE_CHECKING:
     from mait_code.commands.output import Output
@@ -53,10 +54,12 @@ def store(
     A single dash as the text reads stdin. With --stdin each line is an object: content, and if you like type, importance,
     scope, project, branch, session, at, ref, tags.
     """
-    from mait_code.commands import memory
+    from mait_code.commands import memory, stored_text
     from mait_code.commands.cli.board_options import words_or_stdin
-    from mait_code.commands.memory_scope import here
+    from mait_code.commands.memory_scope import here, refuse_contradiction
 
+    refuse_contradiction(scope, project, branch)
+    named = [stored_text.name(tag, "a tag") for tag in tags]
     if project is not None:
         from mait_code.commands.memory_seen import known_as
 
@@ -67,10 +70,12 @@ def store(
         from mait_code.commands import memory_lines
 
         memory_lines.refuse_words(content)
-        new, again = memory_lines.store(ws, memory_lines.from_stdin(), type_, importance, place, tags, out.note)
-        out.data({"stored": new, "seen": again}) if out.json else out.line(f"Stored {new}, {again} were known already.")
+        new, again = memory_lines.store(ws, memory_lines.from_stdin(), type_, importance, place, named, out.note)
+        out.data({"stored": new, "seen": again}) if out.json else out.line(
+            f"Stored {new}, {counted(again, 'was', 'were')} known already."
+        )
         return
-    made, notes = memory.draft(words_or_stdin(content), type_, importance, place, tags=list(tags))
+    made, notes = memory.draft(words_or_stdin(content), type_, importance, place, tags=named)
     stored = memory.store(ws, made)
     for note in notes:
         out.note(note)
@@ -91,8 +96,15 @@ def store(
     if stored.close:
         out.warn("this may contradict what is known:")
         for one, ratio in stored.close:
-            out.note(f"  {one.short}  {round(ratio * 100)} %  {one.first_line}")
+            out.note(f"  {one.short}  {_alike(stored.memory.content, one.content, ratio)}  {one.first_line}")
         out.note(f"if it does: mait-code memory supersede {stored.close[0][0].short} TEXT")
+
+
+def _alike(text: str, other: str, similarity: float) -> str:
+    """How alike two texts are that are not the same memory."""
+    if text.casefold().split() == other.casefold().split():
+        return "the same but for capitals:"
+    return f"{min(99, round(similarity * 100))} %"  # what makes two of them weighs little, and is no nothing
 
 
 def row(out: Output, memory: Memory) -> None:

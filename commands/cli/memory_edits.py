@@ -34,8 +34,8 @@ def changed(ws: Workspace, out: Output, memory: Memory, did: str, **more: Any) -
 @option("--type", "type_", metavar="TYPE", help="Another type.")
 @option("--importance", type=IMPORTANCE, help="From 1 to 10.")
 @option("--scope", type=click.Choice(["global", "project", "branch"]), help="Where it belongs.")
-@option("--project", metavar="NAME", help="The project it belongs to.")
-@option("--branch", metavar="NAME", help="The branch it belongs to.")
+@option("--project", metavar="NAME", help="The project it belongs to; empty for none.")
+@option("--branch", metavar="NAME", help="The branch it belongs to; empty for none.")
 @option("--tag", "tags", metavar="TAG", multiple=True, help="Add a tag; repeatable.")
 @option("--untag", metavar="TAG", multiple=True, help="Take a tag off; repeatable.")
 @pass_workspace
@@ -60,7 +60,7 @@ def edit(
 
     after = memory_edits.edit(
         ws, memory, content=words_or_stdin(content) if content else None, type_=type_, importance=importance, scope=scope,
-        project=None if project is None else memory_seen.known_as(ws, project), branch=branch, tags=tags, untag=untag,
+        project=None if project is None else memory_seen.known_as(ws, project) or "", branch=branch, tags=tags, untag=untag,
     )  # fmt: skip
     changed(ws, out, after, "Edited")
 

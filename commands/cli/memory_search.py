@@ -39,7 +39,12 @@ FILLING = 0.3
 @option("--session", metavar="ID", default="", help="Only what comes from this session.")
 @option("--since", metavar="WHEN", help="Only what is not older: 24h, 7d, 1w, or a date.")
 @option("--until", metavar="WHEN", help="Only what is older.")
-@option("--stdin", "from_stdin", is_flag=True, help="Read one question a line, and answer each with one line of JSON.")
+@option(
+    "--stdin",
+    "from_stdin",
+    is_flag=True,
+    help="Read one question a line, and answer each as it comes with a line of JSON.",
+)
 @for_place
 @pass_workspace
 def search(
@@ -85,18 +90,21 @@ def search(
 
 
 def _answer(ws: Workspace, out: Output, asked: Any, meanings: Any) -> None:
-    from mait_code.commands import memory_lines, memory_search
+    """One line for each question, sent off as soon as it is known: whoever asks may wait for it before asking on."""
+    from mait_code.commands import memory_questions, memory_search
     from mait_code.projections import ids
 
-    questions = memory_lines.questions()
     if asked.mode != "fts":
         with out.progress("embedding") as progress:
             meanings.fill(step=progress.at)
     store = ws.reading("memory")
-    shorts = ids.Shorts(store)
-    for text, found in zip(questions, memory_search.search_all(ws, questions, asked, meanings), strict=True):
-        hits = [memory_search.hit(one, shorts.of(one.entity)) for one in found]
-        out.line(memory_search.dumps({"query": text, "hits": hits}))
+    for questions in memory_questions.waiting():
+        shorts = ids.Shorts(store)
+        for text, found in zip(questions, memory_search.answers(ws, questions, asked, meanings), strict=True):
+            hits = [memory_search.hit(one, shorts.of(one.entity)) for one in found]
+            out.line(memory_search.dumps({"query": text, "hits": hits}))
+            out.flush()
+        store = ws.refreshed("memory")  # what was stored before the next question is asked
 
 
 def _show(ws: Workspace, out: Output, text: str, asked: Any, meanings: Any) -> None:

@@ -55,8 +55,7 @@ def import_lines(ws: Workspace, out: Output, file: str) -> None:
     if file == "-":
         content = sys.stdin.buffer.read()
     else:
-        with open(os.path.expanduser(file), "rb") as opened:
-            content = opened.read()
+        content = _read(os.path.expanduser(file))
     with out.progress("importing") as progress:
         done = memory_import.take_in(ws, content, progress.at)
     if out.json:
@@ -64,17 +63,41 @@ def import_lines(ws: Workspace, out: Output, file: str) -> None:
     else:
         new = sum(done.new.values())
         kinds = ", ".join(f"{count} {kind}" for kind, count in done.new.items())
-        out.line(f"Imported {new}{f' ({kinds})' if kinds else ''}, {done.known} were here already.")
+        out.line(f"Imported {new}{f' ({kinds})' if kinds else ''}, {counted(done.known, 'was', 'were')} here already.")
     notes = []
     if done.deleted:
-        notes.append(f"{done.deleted} of these were deleted here, and stay deleted")
+        notes.append(
+            counted(
+                done.deleted,
+                "of these was deleted here, and stays deleted",
+                "of these were deleted here, and stay deleted",
+            )
+        )
     if done.unknown:
         notes.append(
-            f"{done.unknown} lines are of kinds that this version does not know; update mait-code to take them in"
+            f"{counted(done.unknown, 'line is of a kind', 'lines are of kinds')} that this version does not know;"
+            f" update mait-code to take {'it' if done.unknown == 1 else 'them'} in"
         )
     if done.new:
         notes.append("mait-code memory reindex embeds them at once; search does it little by little")
     close(ws, out, notes)
+
+
+def _read(path: str) -> bytes:
+    from mait_code.journal.errors import NotFound
+
+    hint = "name a file that mait-code memory export --out FILE wrote; a dash reads stdin"
+    try:
+        with open(path, "rb") as opened:
+            return opened.read()
+    except FileNotFoundError as error:
+        raise NotFound(f"{path} is not there", hint) from error
+    except IsADirectoryError as error:
+        raise NotFound(f"{path} is a directory, not a file", hint) from error
+
+
+def _all(texts: int) -> str:
+    return "the only one has" if texts == 1 else f"all {texts} have"
 
 
 @command("reindex")
@@ -97,7 +120,7 @@ def reindex(ws: Workspace, out: Output, prune: bool) -> None:
     if out.json:
         out.data(done.json())
     else:
-        out.line(f"Embedded {counted(done.embedded, 'text')} with ", done.model, f"; all {done.texts} have vectors.")
+        out.line(f"Embedded {counted(done.embedded, 'text')} with ", done.model, f"; {_all(done.texts)} vectors.")
         if prune:
             others = f" and those of {', '.join(done.others)}" if done.others else ""
             out.line(f"Forgot the vectors of {counted(done.pruned, 'text')}{others}.")

@@ -6,9 +6,10 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from mait_code.commands.cli.board_closing import close, local_time
+from mait_code.commands.cli.board_closing import about_conflicts, close, local_time
 from mait_code.commands.cli.frame import argument, command, option, pass_workspace
 from mait_code.commands.cli.memory import beginning, for_place, marks, row
+from mait_code.commands.output import counted
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -70,8 +71,7 @@ def list_memories(
 
 
 def _end(ws: Workspace, out: Output, found: list[Memory]) -> None:
-    count = sum(1 for one in found if one.conflicts)
-    close(ws, out, [f"{count} of these memories were changed on two machines: mait-code conflicts"] if count else [])
+    close(ws, out, about_conflicts(found, "memories"))
 
 
 @command("show")
@@ -257,7 +257,7 @@ def review(ws: Workspace, out: Output, limit: int, scope: str | None, project: s
                 one.memory.first_line,
             )
         if count > len(found):
-            out.note(f"{count - len(found)} more are due: --limit {count} lists them all")
+            out.note(f"{counted(count - len(found), 'more is', 'more are')} due: --limit {count} lists them all")
     close(ws, out)
 
 
@@ -270,10 +270,9 @@ def stats(ws: Workspace, out: Output) -> None:
     found = memory_views.stats(ws)
     out.data(found) if out.json else _print_stats(out, found)
     lost = len(found["lost"])
-    notes = [
-        f"{lost} superseded memories have no successor any more: {_few(found['lost'])}; restore-entry brings them back"
-    ]
-    close(ws, out, notes if lost else [])
+    have = counted(lost, "superseded memory has", "superseded memories have")
+    note = f"{have} no successor any more: {_few(found['lost'])}; restore-entry brings {'it' if lost == 1 else 'them'} back"
+    close(ws, out, [note] if lost else [])
 
 
 def _few(names: list[str], most: int = 5) -> str:
@@ -282,7 +281,7 @@ def _few(names: list[str], most: int = 5) -> str:
 
 def _print_stats(out: Output, found: dict[str, Any]) -> None:
     out.line(
-        f"{found['live']} memories; {found['superseded']} superseded, {found['retired']} retired,"
+        f"{counted(found['live'], 'memory', 'memories')}; {found['superseded']} superseded, {found['retired']} retired,"
         f" {found['deleted']} deleted; {found['pinned']} pinned"
     )
     for title, key in (("type", "by_type"), ("class", "by_class"), ("scope", "by_scope"), ("project", "by_project")):
@@ -297,14 +296,16 @@ def _print_stats(out: Output, found: dict[str, Any]) -> None:
             out.line(f"  {count:>6}  ", name)
     vectors = found["embeddings"]
     out.line(out.style("vectors", "bold"))
-    out.line(f"  {vectors['embedded']} of {vectors['texts']} texts", "" if vectors["available"] else " (no model)")
+    out.line(
+        f"  {vectors['embedded']} of {counted(vectors['texts'], 'text')}", "" if vectors["available"] else " (no model)"
+    )
     if vectors["available"]:
         out.line(f"  {vectors['provider']}, ", str(vectors["model"]), f", {vectors['dim']} numbers each")
     if vectors["reason"]:
         out.line("  ", vectors["reason"])
     out.line(out.style("reflection", "bold"))
     last = local_time(found["last_reflection"]) or "never"
-    out.line(f"  {found['unreflected']} memories wait for it; last: {last}")
+    out.line(f"  {counted(found['unreflected'], 'memory waits', 'memories wait')} for it; last: {last}")
 
 
 @pass_workspace

@@ -11,6 +11,9 @@ if TYPE_CHECKING:
     from mait_code.commands.output import Output
     from mait_code.commands.workspace import Workspace
 
+#: What is counted of a project, one and several.
+_CALLED = {"cards": ("card", "cards"), "memories": ("memory", "memories")}
+
 
 @pass_workspace
 def overview(ws: Workspace, out: Output) -> None:
@@ -36,7 +39,9 @@ def _list(ws: Workspace, out: Output) -> None:
         out.line("Nothing stands under a project yet.")
     for one in found:
         also = f", also {', '.join(one.aliases)}" if one.aliases else ""
-        counts = ", ".join(f"{count} {what}" for what, count in one.counts.items() if count)
+        counts = ", ".join(
+            counted(count, *_CALLED.get(what, (what, what))) for what, count in one.counts.items() if count
+        )
         here = "  (this directory)" if one.here else ""
         out.line(out.style(one.name, "bold"), also, out.style(f"  {counts}{here}", "dim"))
 
@@ -90,7 +95,7 @@ def canonicalize(ws: Workspace, out: Output, dry_run: bool) -> None:
         out.data([one.json() for one in moves])
         return
     for one in moves:
-        many = f"{one.count} memory" if one.count == 1 else f"{one.count} memories"
+        many = counted(one.count, "memory", "memories")
         out.line(f"{'would move' if dry_run else 'moved'} {many} from ", one.old, " to ", one.new)
     if not moves:
         out.line("Every memory stands under its project's present name.")

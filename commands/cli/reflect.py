@@ -47,8 +47,8 @@ def reflect(
     asked about on a terminal; elsewhere, without --yes, everything is printed and nothing changed. With --scope all every
     project has its turn.
     """
-    from mait_code.commands import claude
     from mait_code.commands import reflect as logic
+    from mait_code.commands.model import ModelFailed
     from mait_code.journal import settings
 
     gate = int(settings.value("reflection-novelty-gate")) if min_new is None else min_new
@@ -63,7 +63,7 @@ def reflect(
                     break
             if session.stopped:
                 break
-    except claude.ModelFailed:
+    except ModelFailed:
         session.close(failed=True)
         raise
     session.close()
@@ -87,8 +87,10 @@ class _Session:
         from mait_code.commands import reflect as logic
 
         if batch.pending < gate:
-            known = counted(batch.pending, "memory").replace("memorys", "memories")
-            self._reasons.append(f"{_called(batch.wanted)}: {known} to reflect on, and {gate} are needed")
+            known = counted(batch.pending, "memory", "memories")
+            self._reasons.append(
+                f"{_called(batch.wanted)}: {known} to reflect on, and {gate} {'is' if gate == 1 else 'are'} needed"
+            )
             if not self.out.json and not self._rounds:
                 self.out.line(f"Nothing to do. {self._reasons[-1]}.")
             return False
@@ -97,7 +99,7 @@ class _Session:
             self._show_batch(batch)
             return False
         with self.out.progress("asking the model", after=0):
-            proposal = logic.propose(batch)
+            proposal = logic.propose(self.ws, batch)
         self._show(proposal)
         self._rounds.append(self._decide(proposal))
         return self._keeps and not self.stopped

@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+from mait_code.commands.cli.board_closing import unchanged
+from mait_code.commands.cli.board_options import text_or_stdin, words_or_stdin
 from mait_code.commands.cli.frame import argument, command, option, pass_workspace
+from mait_code.commands.output import IN_LIST, cut
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -46,7 +49,7 @@ def _list(ws: Workspace, out: Output, every: bool) -> None:
     if not found:
         out.line('No reminders. Set one: mait-code reminders set "friday EOD" "send the report"')
         return
-    viewer = _viewer()
+    viewer = _viewer(out)
     for status, heading, colour in _HEADINGS:
         rows = [one for one in found if one.status == status]
         if rows:
@@ -55,16 +58,21 @@ def _list(ws: Workspace, out: Output, every: bool) -> None:
             _row(out, one, now, viewer)
 
 
-def _viewer() -> str:
-    from mait_code.projections.zones import local_zone
+def _viewer(out: Output) -> str:
+    """The zone in which this machine's user sees times; where it cannot be used, that is said."""
+    from mait_code.projections.zones import local_zone, zone_fault
 
+    fault = zone_fault()
+    if fault:
+        out.warn(fault)
     return local_zone()
 
 
 def _row(out: Output, one: Reminder, now: datetime, viewer: str) -> None:
     marks = "".join(f"  [{mark}]" for mark in _marks(one))
     more = " ..." if "\n" in one.what else ""
-    out.line("  ", out.style(one.short, "yellow"), f"  {one.shown(now, viewer)}  {one.heading}{more}{marks}")
+    heading = cut(one.heading, IN_LIST)
+    out.line("  ", out.style(one.short, "yellow"), f"  {one.shown(now, viewer)}  {heading}{more}{marks}")
 
 
 def _marks(one: Reminder) -> list[str]:
@@ -82,11 +90,13 @@ def _show(ws: Workspace, out: Output, one: Reminder) -> None:
     now = _now()
     out.line(out.style(one.short, "yellow", "bold"), f"  {one.status}")
     out.block(one.what, indent="  ")
-    out.line(f"  due        {one.shown(now)}")
+    out.line(f"  due        {one.shown(now, _viewer(out))}")
     if one.recurrence:
         out.line(f"  recurs     {one.recurrence}")
     if one.until:
-        out.line(f"  put off    from {str(one.occurrence).replace('T', ' ')}")
+        from mait_code.projections.zones import show
+
+        out.line(f"  put off    from {show(str(one.occurrence), one.zone, now, _viewer(out))}")
     if one.project:
         out.line(f"  project    {one.project}")
     if one.origin:
@@ -100,13 +110,15 @@ def _show(ws: Workspace, out: Output, one: Reminder) -> None:
 
 def _said(out: Output, one: Reminder, words: str) -> None:
     """What a command that changes a reminder prints; notes about it go to stderr."""
+    _viewer(out)  # a time that was given was read in this machine's zone
     if out.json:
         out.data(one.json())
     else:
-        out.line(words, " ", out.style(one.short, "yellow"), f": {one.heading}")
+        if not unchanged(out, one.notes):
+            out.line(words, " ", out.style(one.short, "yellow"), f": {cut(one.heading, IN_LIST)}")
         if one.status != "dismissed":
             recurs = f", {one.recurrence}" if one.recurrence else ""
-            out.line(f"  {one.shown(_now())}{recurs}")
+            out.line(f"  {one.shown(_now(), _viewer(out))}{recurs}")
     for note in one.notes:
         out.note(note)
 
@@ -120,11 +132,12 @@ def set_reminder(ws: Workspace, out: Output, when: str, what: tuple[str, ...], p
     """Set a reminder.
 
     WHEN is one argument, so quote it: "friday EOD", "tomorrow morning", "in 2 weeks", "next tue 15:30",
-    "2027-12-24 18:00", "every monday 9am", "every 2 weeks on friday", "first of the month".
+    "2027-12-24 18:00", "every monday 9am", "every 2 weeks on friday", "first of the month". A single dash as the text
+    reads stdin.
     """
     from mait_code.commands import reminders
 
-    _said(out, reminders.set_reminder(ws, when, " ".join(what), _now(), project), "Set")
+    _said(out, reminders.set_reminder(ws, when, words_or_stdin(what), _now(), project), "Set")
 
 
 @command("show")
@@ -155,7 +168,7 @@ def check(ws: Workspace, out: Output) -> None:
     if out.json:
         out.data([one.json() for one in found])
         return
-    viewer = _viewer() if found else ""
+    viewer = _viewer(out) if found else ""
     for one in found:
         _row(out, one, now, viewer)
 
@@ -178,7 +191,7 @@ def snooze(ws: Workspace, out: Output, id: str, until: tuple[str, ...]) -> None:
 @command("edit")
 @argument("id")
 @option("--when", metavar="WHEN", help="The new time, in words as for set.")
-@option("--what", metavar="TEXT", help="The new text.")
+@option("--what", metavar="TEXT", help="The new text; - reads stdin.")
 @option("--project", metavar="NAME", help="The new project; an empty one takes it away.")
 @pass_workspace
 def edit(
@@ -192,7 +205,7 @@ def edit(
     """Change the text or time of a reminder."""
     from mait_code.commands import reminders
 
-    _said(out, reminders.edit(ws, id, _now(), when=when, what=what, project=project), "Changed")
+    _said(out, reminders.edit(ws, id, _now(), when=when, what=text_or_stdin(what), project=project), "Changed")
 
 
 @command("dismiss")

@@ -126,9 +126,6 @@ def _explain(error: BaseException, invocation: Invocation) -> int:
         if isinstance(error, Ambiguous) and error.candidates:
             out.note("candidates: " + " ".join(error.candidates))
         return error.exit_code
-    if isinstance(error, click.exceptions.NoArgsIsHelpError):
-        sys.stderr.write(error.message + "\n")
-        return USAGE
     if isinstance(error, click.UsageError):
         # click lists choices on lines of their own; an error is one line.
         out.error(" ".join(error.format_message().split()), usage_hint(error.ctx, error))
@@ -148,12 +145,33 @@ def _explain(error: BaseException, invocation: Invocation) -> int:
 
 def _explain_system(error: OSError, out: Output) -> int:
     reason = error.strerror or str(error)
+    if error.filename is None and (_is_of_output(error) or not _takes_output()):
+        out.error(f"the output could not be written: {reason}", "what the command did is done; only its output is lost")
+        return DISK
     where = f"{path_text(error.filename)}: " if isinstance(error.filename, (str, bytes)) else ""
     if error.errno in _DISK_ERRNOS:
         out.error(f"{where}{reason}", "check free space and permissions; what was acknowledged before is safe")
         return DISK
     out.error(f"{where}{reason}")
     return FAILED
+
+
+def _is_of_output(error: OSError) -> bool:
+    """Whether an error came out of the writing of output: unbuffered (python -u) nothing is left to be written again."""
+    trace = error.__traceback__
+    while trace is not None and trace.tb_next is not None:
+        trace = trace.tb_next
+    module = "" if trace is None else str(trace.tb_frame.f_globals.get("__name__"))
+    return module in (__name__, "mait_code.commands.output", "click.utils") or module.startswith("rich.")
+
+
+def _takes_output() -> bool:
+    """Whether stdout takes what was written to it: a write that failed stays in its buffer, and fails again."""
+    try:
+        sys.stdout.flush()
+    except OSError:
+        return False
+    return True
 
 
 def _explain_crash(error: BaseException, invocation: Invocation, out: Output) -> int:

@@ -13,6 +13,11 @@ if TYPE_CHECKING:
 
 #: Bad lines named one by one; `verify` has the rest.
 _NAMED = 5
+_ARRIVED = {
+    "added": "which is new",
+    "changed": "which another machine changed: it has the place of what was here",
+    "removed": "which another machine removed: so it is gone here too",
+}
 #: Characters of a value in the line of its conflict.
 _IN_LINE = 60
 
@@ -73,7 +78,7 @@ def sync(ws: Workspace, out: Output) -> int:
     for line in done.bad[:_NAMED]:
         out.warn(f"{line}; skipped")
     if len(done.bad) > _NAMED:
-        out.warn(f"and {len(done.bad) - _NAMED} more bad lines; mait-code verify names them")
+        out.warn(f"and {counted(len(done.bad) - _NAMED, 'more bad line')}; mait-code verify names them")
     for one in done.ahead:
         from mait_code.commands.times import span
 
@@ -94,9 +99,11 @@ def _outcome(out: Output, done: Exchange) -> None:
         out.note(f"the remote was not reached: {report.offline}")
     elif report.sent or report.received:
         out.line(f"Sent {counted(report.sent, 'event')}, received {counted(report.received, 'event')}.")
-    else:
+    elif report.tries or not report.arrived:
         # Documents travel as well, and are no events.
         out.line("Sent what was changed." if report.tries else "Up to date.")
+    for path, how in report.arrived.items():
+        out.line(f"Received {path}, {_ARRIVED[how]}.")
 
 
 def _repairs(out: Output, done: Exchange) -> None:

@@ -110,6 +110,16 @@ MEMORY = Table(
     summary="memory_views:overview",
 )
 
+OBSERVE = Table(
+    "What a model makes of sessions",
+    {
+        "status": ("observe:status", "Show who is asked about sessions, what today took, and what waits"),
+        "retry": ("observe:retry", "Try again what failed or was put aside"),
+        "run": ("observe:run", "Record what is in a transcript and have it understood, now"),
+    },
+    summary="observe:overview",
+)
+
 IMPORT = Table(
     "Bring in what other tools hold",
     {
@@ -146,6 +156,28 @@ PROJECTS = Table(
     summary="projects:overview",
 )
 
+SESSIONS = Table(
+    "Sessions of Claude Code, and what was done in them",
+    {
+        "list": ("sessions:list_sessions", "List sessions of Claude Code, the latest first"),
+        "show": ("sessions:show", "Show what happened in one session"),
+    },
+    summary="sessions:overview",
+)
+
+PERMISSIONS = Table(
+    "Commands that Claude may run without asking",
+    {
+        "list": ("install:permissions_list", "List the presets, and which are allowed"),
+        "add": (
+            "install:permissions_add",
+            "Let Claude run the commands of a preset, or of a group of them, without asking",
+        ),
+        "remove": ("install:permissions_remove", "Have Claude ask again before the commands of a preset or group"),
+    },
+    summary="install:permissions_overview",
+)
+
 CONFLICTS = Table(
     "Fields that two machines changed without knowing of each other",
     {
@@ -163,6 +195,9 @@ ROOT = Table(
         "inbox": INBOX,
         "reminders": REMINDERS,
         "memory": MEMORY,
+        "sessions": SESSIONS,
+        "context": ("context:context", "Print what a session is told when it starts here"),
+        "observe": OBSERVE,
         "import": IMPORT,
         "projects": PROJECTS,
         "init": ("sync:init", "Make the data directory a git repository, with a remote if you name one"),
@@ -175,6 +210,11 @@ ROOT = Table(
         "verify": ("journal:verify", "Check the journal and the stores"),
         "rebuild": ("journal:rebuild", "Make the stores again from the journal"),
         "digest": ("journal:digest", "Print a fingerprint of everything that is known"),
+        "install": ("install:install", "Set mait-code up in Claude Code: hooks, skills, and your own documents"),
+        "uninstall": ("install:uninstall", "Take mait-code out of Claude Code, and leave its files as they were"),
+        "update": ("install:update", "Bring mait-code up to date, and with it what is in Claude Code"),
+        "status": ("install:status", "Show what is installed in Claude Code"),
+        "permissions": PERMISSIONS,
         "doctor": ("doctor:doctor", "Look for trouble, and repair it if asked"),
         "settings": SETTINGS,
         "completion": ("about:completion", "Print a completion script for your shell"),

@@ -10,12 +10,15 @@ import os
 import re
 
 from mait_code.commands import project as projects
+from mait_code.commands.importing.mait_code_data import DATABASES
 from mait_code.commands.importing.records import Fact, Record
 from mait_code.commands.importing.rows import Lost, nothing_kept
 from mait_code.commands.importing.texts import fit, name
 from mait_code.commands.importing.values import moment
-from mait_code.journal.errors import NotFound
+from mait_code.journal import segments
+from mait_code.journal.errors import NotFound, Refused
 from mait_code.journal.ids import derived_entity
+from mait_code.projections.memory_file import without_ours
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -41,30 +44,52 @@ _SLUG = re.compile(r"[^A-Za-z0-9]")
 
 
 def bring(importer: Importer, directory: str | None) -> None:
-    """Bring in the memory files under a directory. Raises NotFound where there are none."""
+    """Bring in the memory files under a directory. Raises NotFound where there are none, Refused where it is ours."""
     root = directory or os.environ.get("CLAUDE_CONFIG_DIR") or os.path.expanduser("~/.claude")
     if not os.path.isdir(root):
-        raise NotFound(f"{root} is no directory", "name the client's directory, or a directory of memory files")
-    found = list(_memories(os.path.realpath(root)))
+        is_ = "no directory" if os.path.lexists(root) else "not there"
+        raise NotFound(f"{root} is {is_}", "name the client's directory, or a directory of memory files")
+    root = os.path.realpath(root)
+    if any(_is_ours(importer, one) for one in (root, os.path.dirname(root))):
+        raise Refused(
+            f"{root} is a data directory of mait-code, not of Claude Code",
+            "its memories are here already; from another machine they come with mait-code sync",
+        )
+    found = list(_memories(importer, root, named=directory is not None))
     if not found and directory:
         raise NotFound(f"{root} holds no memory files of Claude Code", "usually they are in ~/.claude/projects")
     importer.bring("memory", (record for slug, folder in found for record in _of_project(importer, slug, folder)))
     importer.finish(("memory",))
 
 
-def _memories(root: str) -> Iterator[tuple[str, str]]:
-    """(slug of the project, directory of memory files) of each project."""
-    if os.path.basename(root) == "memory":
+def _memories(importer: Importer, root: str, named: bool) -> Iterator[tuple[str, str]]:
+    """(slug of the project, directory of memory files) of each project. Only a directory that the user `named` may be
+    anything but the client's own."""
+    inside = os.path.join(root, "projects")
+    if os.path.isdir(inside) or not named:
+        yield from _projects(importer, inside)
+    elif os.path.basename(root) == "memory":
         yield os.path.dirname(root), root
-    elif os.path.isdir(os.path.join(root, "memory")) and not os.path.isdir(os.path.join(root, "projects")):
+    elif os.path.isdir(os.path.join(root, "memory")):
         yield root, os.path.join(root, "memory")
     else:
-        inside = os.path.join(root, "projects")
-        base = inside if os.path.isdir(inside) else root
-        for slug in sorted(os.listdir(base)):
-            folder = os.path.join(base, slug, "memory")
-            if os.path.isdir(folder):
-                yield os.path.join(base, slug), folder
+        yield from _projects(importer, root)
+
+
+def _projects(importer: Importer, base: str) -> Iterator[tuple[str, str]]:
+    for slug in _listed(base):
+        home = os.path.join(base, slug)
+        folder = os.path.join(home, "memory")
+        if os.path.isdir(folder) and not _is_ours(importer, home):
+            yield home, folder
+
+
+def _is_ours(importer: Importer, directory: str) -> bool:
+    """Whether a directory is a data directory of this program, the one in use or another, or of an older one."""
+    if os.path.realpath(directory) == importer.ws.home.real:
+        return True
+    has_journal = bool(segments.directories(os.path.join(directory, "journal")))
+    return has_journal or any(os.path.isfile(os.path.join(directory, one)) for one in DATABASES)
 
 
 def _of_project(importer: Importer, home: str, folder: str) -> Iterator[Record]:
@@ -81,6 +106,8 @@ def _of_project(importer: Importer, home: str, folder: str) -> Iterator[Record]:
     for path in files:
         full = os.path.join(folder, path)
         called = f"{os.path.basename(home)}/memory/{path}"
+        if os.path.realpath(full).startswith(importer.ws.home.real + os.sep):
+            continue  # a link to our own
         try:
             with open(full, "rb") as file:
                 content = file.read()
@@ -89,6 +116,10 @@ def _of_project(importer: Importer, home: str, folder: str) -> Iterator[Record]:
         except (OSError, UnicodeDecodeError) as error:
             importer.lost.append(Lost(called, None, f"it cannot be read: {error}"))
             continue
+        theirs = without_ours(text)
+        if theirs != text:
+            importer.notes.append(f"{called}: what stands in it between the markers of mait-code is not imported")
+            text = theirs
         if path == INDEX:
             yield from _index(importer, called, text, project, changed, set(files))
         else:

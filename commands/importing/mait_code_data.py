@@ -34,6 +34,8 @@ _EXTRACTED = {
 
 def bring(importer: Importer, directory: str) -> None:
     """Bring in everything a data directory of mait-code holds. Raises NotFound where it holds nothing of the kind."""
+    if os.path.exists(directory) and not os.path.isdir(directory):
+        raise NotFound(f"{directory} is a file, not a directory", "name the data directory that holds it")
     if not any(os.path.exists(os.path.join(directory, one)) for one in (*DATABASES, _ALIASES, _OBSERVATIONS)):
         raise NotFound(
             f"{directory} is no data directory of mait-code: it has none of {', '.join(DATABASES)}",

@@ -31,8 +31,11 @@ class Source:
     """One SQLite file of another program. Raises NotFound where there is none, Refused where it is no database."""
 
     def __init__(self, path: str) -> None:
+        if os.path.isdir(path):
+            raise NotFound(f"{path} is a directory, not a database", "name the file in it")
         if not os.path.isfile(path):
-            raise NotFound(f"{path} is not there", "name the file")
+            there = os.path.lexists(path)
+            raise NotFound(f"{path} is {'no file' if there else 'not there'}", "name the file of the database")
         self.path = os.path.realpath(path)
         self.lost: list[Lost] = []
         self._copy = ""

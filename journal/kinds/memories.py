@@ -76,6 +76,8 @@ EDITED = kind(
     branch=NAME.optional(),
     tags=NAMES.optional(),
     untagged=NAMES.optional(),
+    untold=NAMES.optional(),  # ids of memory.seen that count no longer, and of those that do again (undo)
+    told=NAMES.optional(),
 )
 #: `by` is the memory that takes its place.
 SUPERSEDED = kind("memory.superseded", by=NAME, writes=lambda _id, data: [("superseded", data["by"])])
@@ -87,6 +89,6 @@ UNPINNED = kind("memory.unpinned", writes=lambda _id, _data: [("pinned", False)]
 DELETED = kind("memory.deleted", writes=deletion)
 RESTORED = kind("memory.restored", register=register_of("deleted", "superseded", "retired"), writes=reopening)
 
-_FIELDS = frozenset((*STORED.fields, *EDITED.fields)) - _LISTS.keys()
+_FIELDS = frozenset((*STORED.fields, *EDITED.fields)) - _LISTS.keys() - {"told", "untold"}
 
 KINDS = (STORED, SEEN, EDITED, SUPERSEDED, RETIRED, REVIEWED, PINNED, UNPINNED, DELETED, RESTORED)

@@ -1,4 +1,4 @@
-"""The Messages API over HTTP: one request, one answer, within a time that nothing can stretch.
+"""One HTTP request, one answer, within a time that nothing can stretch.
 
 The standard library's client takes 60 ms to import where a software development kit takes seconds, knows the proxies of
 the environment, and is all that one request needs.
@@ -10,7 +10,7 @@ import os
 
 import orjson
 
-from mait_code.journal.errors import Refused
+from mait_code.commands.model.errors import Failed, Limited, ModelFailed, TimedOut, Unreachable
 from mait_code.journal.secrets import mask
 
 TYPE_CHECKING = False
@@ -20,38 +20,46 @@ if TYPE_CHECKING:
     from typing import Any
     from urllib.request import OpenerDirector
 
-__all__ = ["ModelFailed", "post", "timed_out"]
+__all__ = ["base_url", "post", "usable_key"]
 
-_BASE = "https://api.anthropic.com"
-_VERSION = "2023-06-01"
 #: Bytes of an answer that are still read.
 _LONGEST = 8 * 1024 * 1024
 #: Answers after which asking again may help: busy, overloaded, or broken for a moment.
 _PASSING = (408, 429, 500, 502, 503, 504, 529)
 
 
-class ModelFailed(Refused):
-    """No usable answer. `passing` where asking again later may help."""
-
-    def __init__(self, message: str, hint: str = "", passing: bool = False, wait: float = 0) -> None:
-        super().__init__(message, hint or "nothing was changed; try again later")
-        self.passing = passing
-        #: Seconds that the answer asked to wait.
-        self.wait = wait
+def base_url(variable: str, default: str) -> str:
+    """The address that a variable names, or the default. Raises Unreachable where it is no http or https address."""
+    base = (os.environ.get(variable) or default).strip().rstrip("/")
+    if not base.lower().startswith(("http://", "https://")):
+        raise Unreachable(f"{variable} is no http or https address", "correct it; nothing was changed")
+    return base
 
 
-def post(content: bytes, left: float) -> bytes:
-    """The body of a good answer. The connection is ended when `left` seconds are over, whatever it is doing."""
+def usable_key(variable: str) -> str:
+    """The key that a variable holds. Raises Failed, in words that do not show it, where it cannot be sent."""
+    key = os.environ.get(variable, "").strip()
+    if not key.isascii() or not key.isprintable():
+        # Said here: what the library says of it would show it.
+        raise Failed(f"{variable} holds characters that no key has", "set it again; nothing was changed")
+    return key
+
+
+def post(url: str, headers: dict[str, str], content: bytes, left: float, variable: str) -> bytes:
+    """The body of a good answer. The connection is ended when `left` seconds are over, whatever it is doing.
+
+    `variable` is what holds the address, for the hint. Raises ModelFailed.
+    """
     from http.client import HTTPException
     from urllib.error import HTTPError, URLError
     from urllib.request import Request
 
     if left <= 0:
-        raise timed_out()
-    url, headers = _address()
+        raise TimedOut
+    headers = {"content-type": "application/json", "user-agent": "mait-code", **headers}
     watch = _Watch(left)
     try:
-        request = Request(url, content, headers)  # noqa: S310  # _address lets http and https through
+        request = Request(url, content, headers)  # noqa: S310  # base_url lets http and https through
         with watch, _opener(watch.over).open(request, timeout=left) as response:
             raw: bytes = response.read(_LONGEST + 1)
     except HTTPError as error:
@@ -60,34 +68,22 @@ def post(content: bytes, left: float) -> bytes:
     except (URLError, HTTPException, OSError, ValueError) as error:
         reason = error.reason if isinstance(error, URLError) else error
         if watch.expired or isinstance(reason, TimeoutError):
-            raise timed_out() from error
-        lasting = isinstance(reason, ValueError)  # an address or a key that no try makes better; TLS is one too
-        raise ModelFailed(
-            f"the model cannot be reached: {_masked(str(reason))[:200] or type(reason).__name__}",
-            "check the network, the proxy and ANTHROPIC_BASE_URL; nothing was changed",
-            passing=not lasting,
-        ) from error
+            raise TimedOut from error
+        raise _lost(reason, variable, connected=not isinstance(error, URLError)) from error
     if watch.expired:
-        raise timed_out()
+        raise TimedOut
     if len(raw) > _LONGEST:
-        raise ModelFailed(f"the model's answer is longer than {_LONGEST // 2**20} MiB")
+        raise Failed(f"the model's answer is longer than {_LONGEST // 2**20} MiB")
     return raw
 
 
-def _address() -> tuple[str, dict[str, str]]:
-    base = (os.environ.get("ANTHROPIC_BASE_URL") or _BASE).strip().rstrip("/")
-    if not base.lower().startswith(("http://", "https://")):
-        raise ModelFailed("ANTHROPIC_BASE_URL is no http or https address", "correct it; nothing was changed")
-    headers = {"content-type": "application/json", "anthropic-version": _VERSION, "user-agent": "mait-code"}
-    token, key = (os.environ.get(name, "").strip() for name in ("ANTHROPIC_AUTH_TOKEN", "ANTHROPIC_API_KEY"))
-    if not (token + key).isascii() or not (token + key).isprintable():
-        # Said here: what the library says of it would show it.
-        raise ModelFailed("the key or token holds characters that no key has", "set it again; nothing was changed")
-    if token:
-        headers["authorization"] = f"Bearer {token}"
-    elif key:
-        headers["x-api-key"] = key
-    return f"{base}/v1/messages", headers
+def _lost(reason: object, variable: str, connected: bool) -> ModelFailed:
+    """`connected` where the connection came about, and was lost before there was an answer."""
+    lasting = isinstance(reason, ValueError)  # an address or a key that no try makes better; TLS is one too
+    said = _masked(str(reason))[:200] or type(reason).__name__
+    hint = f"check the network, the proxy and {variable}; nothing was changed"
+    broken = connected and not lasting
+    return (Failed if broken else Unreachable)(f"the model cannot be reached: {said}", hint, passing=not lasting)
 
 
 def _turned_down(code: int, after: str | None, raw: bytes) -> ModelFailed:
@@ -97,14 +93,16 @@ def _turned_down(code: int, after: str | None, raw: bytes) -> ModelFailed:
         said = f": {_masked(str(error['message']))[:200]}"
     except (orjson.JSONDecodeError, LookupError, TypeError):
         pass  # whoever answered is no API, and its page says nothing to people here
-    hints = {401: "check ANTHROPIC_API_KEY", 403: "check ANTHROPIC_API_KEY", 404: "check the model's name"}
+    hints = {401: "check the key", 403: "check the key", 404: "check the model's name"}
     hint = f"{hints[code]}; nothing was changed" if code in hints else ""
-    return ModelFailed(f"the model answered {code}{said}", hint, code in _PASSING, _seconds(after))
+    how = Limited if code == 429 else Failed
+    return how(f"the model answered {code}{said}", hint, passing=code in _PASSING, wait=_seconds(after))
 
 
 def _seconds(after: str | None) -> float:
     try:
-        return max(0.0, float(after or 0))
+        # Whoever asks for more than a day may be asked again tomorrow; NaN compares as false.
+        return seconds if (seconds := min(float(after or 0), 86_400.0)) > 0 else 0.0
     except ValueError:
         return 0.0  # a date: the usual pause does
 
@@ -116,12 +114,6 @@ def _excerpt(read: Callable[[int], bytes]) -> bytes:
         return read(65_536)
     except (HTTPException, OSError):
         return b""
-
-
-def timed_out() -> ModelFailed:
-    return ModelFailed(
-        "the model did not answer in time", "llm-timeout says how long to wait; nothing was changed", passing=True
-    )
 
 
 class _Watch:
@@ -187,15 +179,16 @@ def _opener(watch: Callable[[Any], None]) -> OpenerDirector:
 
 
 def _certificates() -> Any:
-    """The system's own trust where truststore is installed (a company's proxy is known there), else OpenSSL's."""
+    """The system's own trust, where a company's proxy is known, and what the client is told to trust besides."""
     import ssl
-    from importlib import import_module
 
-    try:
-        truststore = import_module("truststore")
-    except ImportError:
-        return ssl.create_default_context()
-    return truststore.SSLContext(ssl.PROTOCOL_TLS_CLIENT)
+    import truststore
+
+    context = truststore.SSLContext(ssl.PROTOCOL_TLS_CLIENT)
+    more = os.environ.get("NODE_EXTRA_CA_CERTS", "")
+    if more and os.path.isfile(more):
+        context.load_verify_locations(more)
+    return context
 
 
 def _masked(text: str) -> str:

@@ -1,0 +1,1 @@
+"""What happened in Claude Code, read from its transcripts: evidence, without any model."""

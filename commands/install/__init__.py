@@ -1,0 +1,1 @@
+"""Setting mait-code up inside Claude Code, and taking it out again."""

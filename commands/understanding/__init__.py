@@ -1,0 +1,7 @@
+"""Understanding: what a model makes of sessions, window by window, on top of their evidence."""
+
+from __future__ import annotations
+
+from mait_code.commands.understanding.run import Outcome, understand
+
+__all__ = ["Outcome", "understand"]

@@ -1,0 +1,93 @@
+"""What a hook leaves to a process of its own: understanding, what earlier sessions left unfinished, and syncing.
+
+Each step is a line in the log of invocations, and none keeps the next from its turn.
+"""
+
+from __future__ import annotations
+
+import time
+
+from mait_code.hooks.detaching import LONGEST
+from mait_code.journal.errors import MaitError
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from mait_code.commands.workspace import Workspace
+
+#: Seconds that are left for the last step when the others have taken theirs.
+_RESERVE = 30
+
+
+def finish(path: str, directory: str, reason: str | None) -> None:
+    """After a session's record: read what the hook left, have it understood, and sync."""
+    began = time.monotonic()
+    with _workspace() as ws:
+        _step("worker record", lambda: _record(ws, path, reason))
+        _step("worker understand", lambda: _understand(ws, path, directory, began))
+        _step("worker sync", lambda: _sync(ws))
+
+
+def tidy(directory: str) -> None:
+    """At a session's start: sync, and complete what was never finished."""
+    began = time.monotonic()
+    with _workspace() as ws:
+        _step("worker sync", lambda: _sync(ws))
+        _step("worker tidy", lambda: _complete(ws, directory, began))
+
+
+def _workspace() -> Workspace:
+    from mait_code.commands.capture.recording import ACTOR
+    from mait_code.commands.workspace import Workspace
+
+    ws = Workspace.open()
+    ws.journal.actor = ACTOR
+    return ws
+
+
+def _record(ws: Workspace, path: str, reason: str | None) -> None:
+    from mait_code.commands.capture import recording
+
+    recording.record(ws, path, reason=reason)
+
+
+def _complete(ws: Workspace, directory: str, began: float) -> None:
+    from mait_code.commands.capture import beginnings
+
+    for path in beginnings.complete_unfinished(ws):
+        _understand(ws, path, directory, began)
+
+
+def _understand(ws: Workspace, path: str, directory: str, began: float) -> None:
+    from mait_code.commands.capture import policy
+
+    left = LONGEST - _RESERVE - (time.monotonic() - began)
+    if left <= 0 or policy.capture_in(directory) != "understanding":
+        return
+    from mait_code.commands import understanding
+
+    understanding.understand(ws, path, budget_seconds=left)
+
+
+def _sync(ws: Workspace) -> None:
+    from mait_code.journal import settings
+
+    if settings.value("auto-sync"):
+        from mait_code.commands import exchange
+
+        exchange.sync(ws)
+
+
+def _step(name: str, work: Callable[[], None]) -> None:
+    from mait_code.commands import invocations
+
+    began, outcome, fault = time.monotonic(), "ok", ""
+    try:
+        work()
+    except MaitError as error:
+        outcome, fault = "failed", type(error).__name__
+    except Exception as error:  # nobody is there to see it, and the next step has its turn
+        outcome, fault = "crashed", type(error).__name__
+        invocations.write_traceback(error)
+    invocations.record(name, time.monotonic() - began, outcome, 0, fault)
