@@ -46,17 +46,20 @@ class Stored:
 class Draft:
     """A memory about to be stored. `wall` is microseconds since 1970 where it is from another time than now."""
 
-    __slots__ = ("data", "wall")
+    __slots__ = ("_same", "data", "wall")
 
     def __init__(self, data: dict[str, Any], wall: int | None = None) -> None:
         self.data = data
         self.wall = wall
+        self._same = ""
 
     @property
     def same(self) -> str:
         """What it shares with a memory that says the same in the same place."""
-        one = self.data
-        return same(key_of(one["content"]), one["type"], one["scope"], one.get("project"), one.get("branch"))
+        if not self._same:
+            one = self.data
+            self._same = same(key_of(one["content"]), one["type"], one["scope"], one.get("project"), one.get("branch"))
+        return self._same
 
 
 def draft(

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import os
+
 from mait_code.hooks import running
 
 TYPE_CHECKING = False
@@ -9,6 +11,12 @@ if TYPE_CHECKING:
     from typing import Any, NoReturn
 
     from mait_code.hooks.payload import Payload
+
+
+#: Set by the plug-in's launcher: nothing imports the user's documents then, so they are told here.
+_PLUGIN = "MAIT_CODE_PLUGIN"
+#: Characters that the client takes at most, with some to spare.
+_MOST = 9800
 
 
 def main() -> NoReturn:
@@ -20,6 +28,7 @@ def start(given: Payload) -> dict[str, Any] | None:
     """The session's context, as the client takes it; None where there is nothing to say."""
     from mait_code.commands import context, session_cards
     from mait_code.commands.capture import beginnings, policy
+    from mait_code.commands.install import record
     from mait_code.commands.workspace import Workspace
     from mait_code.hooks import worker
     from mait_code.hooks.detaching import detach
@@ -36,8 +45,19 @@ def start(given: Payload) -> dict[str, Any] | None:
             directory=given.directory,
             source=source,
             idle=given.number("seconds_since_last_response"),
+            notices=[notice] if (notice := record.older_than_program()) else (),
         ).text
+        if os.environ.get(_PLUGIN) and source not in ("resume", "fork"):
+            text = _with_documents(ws.home.data, text)
     detach(lambda: worker.tidy(given.directory))
     if not text:
         return None
     return {"hookSpecificOutput": {"hookEventName": "SessionStart", "additionalContext": text}}
+
+
+def _with_documents(data_dir: str, text: str) -> str:
+    from mait_code.commands.context_text import units
+    from mait_code.commands.install import identity
+
+    documents = identity.spoken(data_dir, _MOST - units(text) - 2)
+    return "\n\n".join(part for part in (documents, text) if part)

@@ -254,20 +254,6 @@ REGISTRY: Final[tuple[Setting, ...]] = (
         "language", "text", "conversation", "The language that is written of sessions; by default that of each session."
     ),
     Setting("llm-timeout", "int", 90, "How long a model may take to answer.", low=1, high=3600, unit="seconds"),
-    Setting("theme", "text", "mait-dark", "The colours of the screens."),
-    Setting("dashboard-tile-timeout", "int", 5, "How long a tile may take.", low=1, high=600, unit="seconds"),
-    Setting("bridge", "choice", "disabled", "Whether messages go to and fro.", choices=("disabled", "enabled")),
-    Setting("bridge-type", "choice", "ntfy", "What carries them.", choices=("ntfy",)),
-    Setting(
-        "dedup-string-threshold",
-        "float",
-        0.85,
-        "Read, and without effect: what is joined is decided by what texts say, not by how alike they look.",
-        low=0,
-        high=1,
-    ),
-    Setting("dedup-vector-threshold", "float", 0.92, "Read, and without effect, for the same reason.", low=0, high=1),
-    Setting("dedup-conflict-threshold", "float", 0.6, "Read, and without effect, for the same reason.", low=0, high=1),
 )
 
 _BY_KEY: Final = {one.key: one for one in REGISTRY}

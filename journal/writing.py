@@ -69,8 +69,8 @@ class Writer:
         self._locked = False
         self._tail: Tail | None = None
         self._masked: list[str] = []
-        #: Heads written earlier in this action: a second write of a register names the first.
-        self._written: dict[str, dict[str, list[str]]] = {}
+        #: What was written earlier in this action, by entity: a second write of a register names the first.
+        self._written: dict[str, list[Event]] = {}
 
     def __enter__(self) -> Self:
         fault = format_fault(self.home)
@@ -138,7 +138,7 @@ class Writer:
         event.sees = sees
         self._stamp(event, clock.wall() if wall is None else wall, exact=wall is not None)
         line = self._checked(event)
-        self._remember(event)
+        self._written.setdefault(event.entity, []).append(event)
         self.events.append(event)
         self._lines.append(line)
         return event
@@ -176,18 +176,14 @@ class Writer:
             # Without it the event would name no heads, and stand as a conflict with everything before it.
             raise LookupError(f"{event.kind} is written without its store")
         known = store.heads(event.entity) if store is not None else {}
-        known = {**known, **self._written.get(event.entity, {})}
+        for earlier in self._written.get(event.entity, ()):
+            known = {**known, **{name: [earlier.id] for name, _ in earlier.declared.writes(earlier.id, earlier.data)}}
         sees = {register: known[register] for register in registers if known.get(register)}
         if ("deleted", True) in writes:
             every = {head for heads in known.values() for head in heads}
             if every:
                 sees["*"] = sorted(every)
         return sees
-
-    def _remember(self, event: Event) -> None:
-        written = self._written.setdefault(event.entity, {})
-        for register, _ in event.declared.writes(event.id, event.data):
-            written[register] = [event.id]
 
     def _drain(self) -> None:
         assert self._tail is not None

@@ -78,9 +78,11 @@ def _discard(path: str) -> None:
 class Edit:
     """A file of the client's before and after. Nothing is written until `write`."""
 
-    __slots__ = ("after", "before", "claude_dir", "name", "path")
+    __slots__ = ("after", "before", "claude_dir", "name", "path", "takes_over")
 
     def __init__(self, claude_dir: str, name: str) -> None:
+        #: The path is a link of the program before, which is to become a file of the user's.
+        self.takes_over = False
         self.claude_dir = claude_dir
         self.name = name
         self.path = os.path.join(claude_dir, name)
@@ -90,7 +92,12 @@ class Edit:
     @property
     def changes(self) -> bool:
         """Whether there is anything to write."""
-        return self.before != self.after
+        return self.takes_over or self.before != self.after
+
+    def take_over(self, before: bytes | None) -> None:
+        """Put a file in the place of the link; `before` is what the user had there before that."""
+        self.takes_over = True
+        self.before = self.after = before
 
     def note(self, place: Place) -> None:
         """Remember how to put the file back, before it is written. The first bytes are kept once."""
@@ -127,7 +134,10 @@ class Edit:
         """Bring the file to `after`; None takes it away."""
         if not self.changes:
             return
-        if read(self.path) != self.before:
+        if self.takes_over:
+            if os.path.islink(self.path):
+                os.unlink(self.path)
+        elif read(self.path) != self.before:
             raise Refused(f"{self.path} changed just now", "try again; nothing of it was written")
         if self.after is None:
             os.unlink(self.path)

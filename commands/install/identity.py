@@ -61,3 +61,56 @@ def write(data_dir: str) -> list[str]:
     for name in names:
         write_atomically(os.path.join(data_dir, name), TEMPLATES[name].encode())
     return names
+
+
+_COMMENT = "<!--", "-->"
+
+
+def spoken(data_dir: str, limit: int) -> str:
+    """The documents as one text of at most `limit` characters, in whole lines: for where nothing imports them.
+
+    Comments are for the user, and a heading with nothing below it says nothing; both are left out.
+    """
+    from mait_code.commands.context_text import units
+
+    told: list[str] = []
+    room = limit
+    for name in (*TEMPLATES, "communication_style.md", os.path.join("memory", "MEMORY.md")):
+        for line in _said(os.path.join(data_dir, name)):
+            room -= units(line) + 1
+            if room < 0:
+                return "\n".join(told).strip()
+            told.append(line)
+        if told and told[-1]:
+            told.append("")
+            room -= 1
+    return "\n".join(told).strip()
+
+
+def _said(path: str) -> list[str]:
+    try:
+        with open(path, "rb") as file:
+            text = file.read().decode("utf-8", "replace")
+    except OSError:
+        return []  # not there, or not to be read: doctor names it
+    begin, end = _COMMENT
+    while begin in text:
+        before, _, rest = text.partition(begin)
+        text = before + rest.partition(end)[2]
+    lines = [line.rstrip() for line in text.splitlines()]
+    kept: list[str] = []
+    for line in reversed(lines):
+        # From below: a heading stays where something stands between it and the next one of its level or above.
+        if line.startswith("#") and not _is_above(kept, line):
+            continue
+        if line or (kept and kept[-1]):
+            kept.append(line)
+    kept.reverse()
+    return kept
+
+
+def _is_above(below: list[str], heading: str) -> bool:
+    """Whether something stands under a heading; `below` is what follows it, the last line first."""
+    following = next((line for line in reversed(below) if line), "")
+    level = len(heading) - len(heading.lstrip("#"))
+    return bool(following) and (not following.startswith("#") or len(following) - len(following.lstrip("#")) > level)

@@ -6,7 +6,7 @@ import os
 from typing import TYPE_CHECKING, Any
 
 from mait_code.commands.install import claude_md, identity, links, programs, record, settings_json
-from mait_code.commands.install.files import Edit
+from mait_code.commands.install.files import Edit, read
 from mait_code.commands.install.links import Parts
 from mait_code.commands.install.record import Record
 from mait_code.journal import settings
@@ -97,7 +97,7 @@ def install(ws: Workspace, given: str | None = None, statusline: bool = False, d
     directory = programs.programs_directory()
     plan = _Plan(claude_dir, outcome)
     plan.edit(settings_json.FILE, lambda edit: _with_hooks(edit, plan.place, directory, statusline))
-    plan.edit(claude_md.FILE, lambda edit: _with_imports(edit, ws.home.data))
+    plan.edit(claude_md.FILE, lambda edit: _with_imports(edit, ws.home.data, plan.record.former_source))
     if not os.path.lexists(settings.path()):
         plan.edit(settings.path(), lambda _edit: settings_file_text().encode())
     plan.steps = plan.parts.installing()
@@ -105,6 +105,7 @@ def install(ws: Workspace, given: str | None = None, statusline: bool = False, d
     plan.tell()
     _tell_data(ws, outcome)
     if not dry_run:
+        _check_writable(plan)
         _data(ws, outcome)
         plan.place.links = plan.parts.links
         _write(plan)
@@ -113,7 +114,6 @@ def install(ws: Workspace, given: str | None = None, statusline: bool = False, d
 
 def _write(plan: _Plan) -> None:
     # The record first: whatever is cut off after it can be taken out again.
-    _check_writable(plan)
     for edit in plan.edits:
         edit.note(plan.place)
     plan.record.save(plan.claude_dir, plan.place)
@@ -128,6 +128,7 @@ def _check_writable(plan: _Plan) -> None:
     """Raise DiskRefused before anything is changed, where something could not be."""
     folders = {os.path.dirname(os.path.realpath(edit.path)) for edit in plan.edits if edit.changes}
     folders |= {os.path.dirname(step.path) for step in plan.steps if step.action}
+    folders |= {record.directory()} if folders else set()
     for folder in sorted(folders):
         while not os.path.lexists(folder):
             folder = os.path.dirname(folder)
@@ -149,7 +150,11 @@ def _with_hooks(edit: Edit, place: Place, directory: str, statusline: bool) -> b
     return edit.before if document.text == before else settings_json.encode(document, edit.before)
 
 
-def _with_imports(edit: Edit, data_dir: str) -> bytes:
+def _with_imports(edit: Edit, data_dir: str, former: str) -> bytes:
+    target = os.path.join(os.path.dirname(edit.path), os.readlink(edit.path)) if os.path.islink(edit.path) else ""
+    if former and os.path.normpath(target) == os.path.join(former, "config", claude_md.FILE):
+        # The program before linked its own file here, and put the user's aside.
+        edit.take_over(read(f"{edit.path}.backup"))
     return claude_md.with_block(_text(edit), data_dir, edit.path).encode()
 
 

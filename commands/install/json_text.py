@@ -92,10 +92,11 @@ class Document:
         assert at is not None, "only what is there is taken out"
         if len(parent.items) == 1:
             self._splice(parent.start + 1, parent.end - 1, "")
-        elif at + 1 == len(parent.items):
+        elif at:
+            # With the comma before it, as it was put in: whatever came behind it since stays as it is.
             self._splice(parent.items[at - 1].end, parent.items[at].end, "")
         else:
-            self._splice(parent.begins[at], parent.begins[at + 1], "")
+            self._splice(parent.begins[0], parent.begins[1], "")
 
     def _node(self, path: Path) -> _Node:
         node = self._tree

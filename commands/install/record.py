@@ -58,7 +58,7 @@ class Place:
     __slots__ = ("data_dir", "files", "links", "made", "rules")
 
     def __init__(self, raw: dict[str, Any] | None = None) -> None:
-        raw = raw or {}
+        raw = orjson.loads(orjson.dumps(raw or {}))  # of its own: what is changed here is compared with the record
         self.data_dir: str = raw.get("data_dir") or ""
         self.files: dict[str, dict[str, Any]] = raw.get("files") or {}
         self.made: list[str] = raw.get("made") or []

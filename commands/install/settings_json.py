@@ -92,7 +92,7 @@ def _put_in(document: Document, hook: Hook, directory: str, made: list[str]) -> 
     if present:
         path, handler, word = present[0]
         program = os.path.join(directory, hook.program)
-        if word != program:
+        if os.path.realpath(word) != os.path.realpath(program):  # another name of the same program does as well
             old, new = shlex.quote(word), shlex.quote(program)
             command = handler["command"]
             document.put([*path, "command"], command.replace(old if old in command else word, new, 1))
@@ -117,7 +117,7 @@ def merge_statusline(document: Document, directory: str, made: list[str], chain:
     word = program_of(command, STATUSLINE)
     if word:
         assert isinstance(command, str)
-        if word != os.path.join(directory, STATUSLINE):
+        if os.path.realpath(word) != os.path.realpath(os.path.join(directory, STATUSLINE)):
             old = shlex.quote(word)
             document.put(["statusLine", "command"], command.replace(old if old in command else word, program, 1))
     elif chain and isinstance(command, str) and command.strip():

@@ -198,7 +198,7 @@ class _Git:
         return "" if name == "HEAD" else name
 
     def refuse_edited(self) -> None:
-        edited = [line[3:] for line in self.run("status", "--porcelain", "--untracked-files=no").splitlines()]
+        edited = self.run("diff", "--name-only", "HEAD").splitlines()
         if edited:
             named = ", ".join(edited[:3]) + (f" and {len(edited) - 3} more" if len(edited) > 3 else "")
             raise Refused(f"edited in {self.checkout}: {named}", "commit or stash that with git, then update")

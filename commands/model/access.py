@@ -97,7 +97,7 @@ def ask(
     """
     if os.environ.get(claude.INSIDE):
         raise NoModel("this runs inside a model's own session", "nothing was changed")
-    attempt = _asking(provider())
+    attempt = _asking(provider(), str(settings.value("llm-provider")))
     question = Question(mask(prompt)[0], tool, model_named(model), system, max_tokens, home)
     try:
         return _ask(attempt, question, limit)
@@ -106,7 +106,7 @@ def ask(
         raise
 
 
-def _asking(who: str) -> Callable[[Question, float], Answer]:
+def _asking(who: str, chosen: str) -> Callable[[Question, float], Answer]:
     if who == "anthropic":
         from mait_code.commands.model import anthropic
 
@@ -117,6 +117,8 @@ def _asking(who: str) -> Callable[[Question, float], Answer]:
         return openai_compatible.ask
     if who == "claude":
         return claude.ask
+    if chosen == "none":
+        raise NoModel("llm-provider is none: no model is asked", "choose another; nothing was changed")
     raise NoModel(
         "there is no model to ask here", "set ANTHROPIC_API_KEY, or install the `claude` program; nothing was changed"
     )

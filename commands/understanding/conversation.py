@@ -157,7 +157,7 @@ def _result(block: dict[str, Any], calls: dict[str, _Call], piece: Piece) -> str
     if call.path and not failed:
         (piece.modified if call.name in _CHANGES else piece.read).append(call.path)
         return ""  # what is in a file, and that it was written
-    said = _short(lines.text(lines.texts_of(block.get("content"))), _REPORT if call.name in _AGENTS else _RESULT)
+    said = _short(lines.texts_of(block.get("content")), _REPORT if call.name in _AGENTS else _RESULT)
     return f"[{'failed' if failed else 'result'}] {said}" if said or failed else ""
 
 

@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 
     from mait_code.commands.workspace import Workspace
 
-__all__ = ["Outcome", "understand"]
+__all__ = ["Outcome", "take_up", "understand"]
 
 #: Seconds within which no model has answered yet: less is not worth asking.
 _SHORTEST = 5
@@ -85,11 +85,20 @@ def understand(
         ws.journal.actor = actor
 
 
+def take_up(ws: Workspace, *, budget_seconds: float = 600) -> int:
+    """Have understood what earlier runs left of any transcript. Returns how many windows were. Raises as `understand`."""
+    actor, ws.journal.actor = ws.journal.actor, recording.ACTOR
+    try:
+        return _others(ws, "", time.monotonic() + budget_seconds, lambda: None)
+    finally:
+        ws.journal.actor = actor
+
+
 def _others(ws: Workspace, but: str, end: float, step: Callable[[], None]) -> int:
     """What is left of other transcripts, oldest first, until it cannot go on. Returns how many windows."""
     count = 0
     for one in progress.every(ws.home):
-        if os.path.realpath(one.path) == os.path.realpath(but):
+        if but and os.path.realpath(one.path) == os.path.realpath(but):
             continue
         if not os.path.exists(one.path):
             progress.forget(ws.home, one)

@@ -61,7 +61,8 @@ class Window:
         """Take in a piece, or a part of it."""
         if (piece.begins and header) or not self.turns:
             self.turns += 1
-        rendered = text.replace("\n===", "\n ===")  # nothing in a text looks like what stands between texts
+        # Nothing in a text looks like what stands between texts.
+        rendered = f"\n{text}".replace("\n===", "\n ===")[1:]
         if header:
             rendered = f"=== {piece.who}, turn {self.turns} ===\n{rendered}"
         self.text += rendered + "\n"
@@ -87,7 +88,7 @@ class _Part:
     @property
     def size(self) -> int:
         """Characters it takes in a window, at most."""
-        return len(self.text) + self.text.count("\n===") + _HEADER
+        return _room(self.text) + _HEADER
 
 
 def cut(pieces: Iterable[Piece], begin: Place, longest: int = LONGEST) -> Iterator[Window]:
@@ -95,7 +96,7 @@ def cut(pieces: Iterable[Piece], begin: Place, longest: int = LONGEST) -> Iterat
     held: list[_Part] = []
     size = 0
     for part in _parts(pieces, begin, longest):
-        if held and size + part.size > longest:
+        while held and size + part.size > longest:
             done = _before_request(held, longest)
             yield _window(held[:done])
             held = held[done:]
@@ -137,13 +138,17 @@ def _parts(pieces: Iterable[Piece], begin: Place, longest: int) -> Iterator[_Par
             yield _Part(piece, text, before, Place(piece.end) if last else Place(piece.start, number + 1))
 
 
+def _room(text: str) -> int:
+    """Characters that a text takes in a window: the marks that keep it apart from what stands between texts take some."""
+    return len(text) + text.count("\n===") + text.startswith("===")
+
+
 def _apart(text: str, longest: int) -> list[str]:
     """The text in parts that are no longer than that, all of it."""
     found = []
     start = 0
-    while len(text) - start > longest:
-        # The marks that keep texts apart from what stands between them take room.
-        end = start + longest - text.count("\n===", start, start + longest)
+    while len(text) - start > longest or _room(text[start:]) > longest:
+        end = start + longest - (_room(text[start : start + longest]) - len(text[start : start + longest]))
         at = max(text.rfind("\n", start + 1, end), start)
         if at == start:
             at = max(text.rfind(" ", start + 1, end), start)
