@@ -152,13 +152,13 @@ def test_bind_unbind_and_taking_over(cli: Cli, session: Callable[..., None]) -> 
     taken = cli("board", "bind", "1", "--json")
     assert taken.json["bound"]["session"] == "s-1"
     assert "taken over from old" in taken.err
-    assert "already" in cli("board", "bind", "1").err
+    assert "already" in cli("board", "bind", "1").out
     session("s-2", os.getppid())
     held = cli("board", "bind", "1")
     assert (held.code, "unbind" in held.err) == (1, True)
     card = done(cli, "unbind", "1")
     assert (card["bound"], card["status"]) == (None, "in_progress")
-    assert "no session" in cli("board", "unbind", "1").err
+    assert "no session" in cli("board", "unbind", "1").out
     assert done(cli, "bind", "1")["bound"]["session"] == "s-2"
 
 
