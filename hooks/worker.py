@@ -57,17 +57,26 @@ def _complete(ws: Workspace, directory: str, began: float) -> None:
 
     for path in beginnings.complete_unfinished(ws):
         _understand(ws, path, directory, began)
+    if _left(directory, began) > 0:
+        from mait_code.commands import understanding
+
+        understanding.take_up(ws, budget_seconds=_left(directory, began))
+
+
+def _left(directory: str, began: float) -> float:
+    """Seconds there are for a model; none where none is to be asked."""
+    from mait_code.commands.capture import policy
+
+    if policy.capture_in(directory) != "understanding":
+        return 0
+    return LONGEST - _RESERVE - (time.monotonic() - began)
 
 
 def _understand(ws: Workspace, path: str, directory: str, began: float) -> None:
-    from mait_code.commands.capture import policy
+    if _left(directory, began) > 0:
+        from mait_code.commands import understanding
 
-    left = LONGEST - _RESERVE - (time.monotonic() - began)
-    if left <= 0 or policy.capture_in(directory) != "understanding":
-        return
-    from mait_code.commands import understanding
-
-    understanding.understand(ws, path, budget_seconds=left)
+        understanding.understand(ws, path, budget_seconds=_left(directory, began))
 
 
 def _sync(ws: Workspace) -> None:
