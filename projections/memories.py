@@ -48,8 +48,8 @@ class Memories(Projection):
     """Folds memory.* events.
 
     Derived in `x`: `o` (order of the event that stored it: at, replica, seq), `last` (when it was stored), `refs` (the
-    callers' keys it was stored with, each once), `told` (when it was told again, and the caller's key, by the id of the
-    event), `untold` (those that were taken back), `superseded_at`, `retired_at` (when it last was).
+    callers' keys it was stored with, each once), `told` (in order each time it was told again: the event, when, and the
+    caller's key), `untold` (those that were taken back), `superseded_at`, `retired_at` (when it last was).
     """
 
     family = entity = "memory"
@@ -79,7 +79,7 @@ class Memories(Projection):
             if ref is not None and ref not in extra.setdefault("refs", []):
                 extra["refs"].append(ref)
         elif kind == "memory.seen":
-            extra.setdefault("told", {})[event.id] = [event.shown, event.data.get("ref")]
+            extra.setdefault("told", []).append([event.id, event.shown, event.data.get("ref")])
         elif kind == "memory.edited":
             _untell(extra, event)
         elif kind == "memory.superseded":
@@ -181,11 +181,8 @@ def _untell(extra: dict[str, Any], event: Event) -> None:
 
 def told_again(state: State) -> list[list[Any]]:
     """When a memory was told again, and the caller's key or None: [when, key] each, without what was taken back."""
-    told = state["x"].get("told")
-    if not told:
-        return []
     out = state["x"].get("untold", ())
-    return [said for id_, said in told.items() if id_ not in out]
+    return [[at, ref] for id_, at, ref in state["x"].get("told", ()) if id_ not in out]
 
 
 def tags(state: State) -> list[str]:

@@ -1,6 +1,7 @@
 """What a family of entities adds to the shared fold: derived state, readable rows, and how a register is written back.
 
-A projection is pure: no clock, no I/O, no randomness. The same events give the same state on every machine.
+A projection is pure: no clock, no I/O, no randomness. The same events give the same state on every machine. A state is kept
+as JSON with its keys sorted, so what has an order is a list, never an object.
 """
 
 from __future__ import annotations

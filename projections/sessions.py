@@ -74,7 +74,8 @@ def _required(state: State, names: tuple[str, ...]) -> dict[str, Any]:
 
 def _column(value: Any) -> Any:
     if isinstance(value, (list, dict)):
-        return orjson.dumps(value).decode()
+        # As the state will be when it is read back: its keys are sorted.
+        return orjson.dumps(value, option=orjson.OPT_SORT_KEYS).decode()
     return value
 
 
