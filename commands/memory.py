@@ -13,7 +13,7 @@ from mait_code.projections.memory_queries import Memory
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Collection, Iterable
+    from collections.abc import Callable, Collection, Iterable
     from typing import Any
 
     from mait_code.commands.workspace import Workspace
@@ -133,23 +133,28 @@ def store_all(ws: Workspace, drafts: Iterable[Draft]) -> tuple[int, int]:
 
 
 def append(
-    writer: Writer, memories: Store, one: Draft, made: dict[str, str], verbatim: Collection[str] = ()
+    writer: Writer,
+    memories: Store,
+    one: Draft,
+    made: dict[str, str],
+    verbatim: Collection[str] = (),
+    ids: Callable[[str], dict[str, Any]] = lambda _kind: {},
 ) -> tuple[str, bool]:
     """Write a memory as a new one, or that a living one was told again: of the store, or of those `made` in this action (by
     what they share; empty where it is known that there is none). Returns it, and whether it was there. `verbatim` names
-    fields that the log holds already."""
+    fields that the log holds already; `ids` gives the ids of what comes from outside, by kind."""
     verbatim = (*verbatim, "type", "scope")  # words of ours
     alike = one.same
     known = made[alike] if alike in made else memory_queries.living_same(memories, alike)
     if not known:
-        event = writer.append("memory.stored", wall=one.wall, verbatim=verbatim, **one.data)
+        event = writer.append("memory.stored", wall=one.wall, verbatim=verbatim, **ids("memory.stored"), **one.data)
         made[alike] = event.entity
         return event.entity, False
     seen: dict[str, Any] = {name: one.data[name] for name in ("content", "ref", "origin") if name in one.data}
     raised = one.data.get("importance", DEFAULT_IMPORTANCE)
     if raised > _importance(memories, known):
         seen["importance"] = raised
-    writer.append("memory.seen", known, wall=one.wall, verbatim=verbatim, **seen)
+    writer.append("memory.seen", known, wall=one.wall, verbatim=verbatim, **ids("memory.seen"), **seen)
     told = one.data.get("tags")
     carried = _tags(memories, known) if told else []
     added = [tag for tag in told or () if tag not in carried]

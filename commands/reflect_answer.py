@@ -11,7 +11,8 @@ import re
 
 import orjson
 
-from mait_code.commands.model.access import Tool, harmless
+from mait_code.commands.model.access import Tool
+from mait_code.journal.secrets import harmless
 from mait_code.projections.memories import TYPES
 
 TYPE_CHECKING = False

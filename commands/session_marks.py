@@ -10,8 +10,8 @@ import os
 
 import orjson
 
-from mait_code.journal.errors import BadInput, DiskRefused
-from mait_code.journal.home import PRIVATE_FILE, make_directory
+from mait_code.journal.errors import MaitError
+from mait_code.journal.home import make_directory, write_atomically
 from mait_code.journal.sha import hex_prefix
 
 TYPE_CHECKING = False
@@ -74,21 +74,12 @@ def store(home: Home, mark: Mark) -> None:
     held = {"session": mark.session, "at": mark.at, "pid": mark.pid, "project": mark.project}
     content = orjson.dumps({**held, "positions": mark.positions})
     place = os.path.join(folder, _file(mark.session))
-    temporary = f"{place}.{os.getpid()}"
     try:
         if not os.path.isdir(folder):
             make_directory(folder)
-        handle = os.open(temporary, os.O_WRONLY | os.O_CREAT | os.O_TRUNC | os.O_CLOEXEC, PRIVATE_FILE)
-        try:
-            whole = os.write(handle, content) == len(content)
-        finally:
-            os.close(handle)
-        if whole:
-            os.replace(temporary, place)  # a reader finds the whole of the old or of the new one
-        else:
-            os.unlink(temporary)
+        write_atomically(place, content, durable=False)
         _drop_old(folder)
-    except (OSError, DiskRefused, BadInput):
+    except (OSError, MaitError):
         return
 
 

@@ -84,6 +84,15 @@ class Recorded:
         self.summaries = found["session_summaries"]
         self.observations = found["observations"]
 
+    def in_order(self) -> list[Row]:
+        """Turns, and those prompts that no turn came of; a turn's request is its prompt, which may be longer."""
+        prompts = {one["created_at"]: one for one in self.prompts}
+        shown = []
+        for turn in self.turns:
+            prompt = None if turn["agent"] else prompts.pop(turn["created_at"], None)
+            shown.append({**turn, "request": prompt["prompt_text"] if prompt else turn["request"]})
+        return sorted([*shown, *prompts.values()], key=lambda one: str(one["created_at"]))
+
     def json(self) -> dict[str, Any]:
         """The same as `show --json` prints it."""
         lists = ("prompts", "turns", "summaries", "observations")

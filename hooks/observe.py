@@ -49,7 +49,7 @@ def observe(given: Payload, trigger: str) -> None:
         from mait_code.hooks import worker
         from mait_code.hooks.detaching import detach
 
-        detach(lambda: worker.finish(path, given.directory, reason if left else None))
+        detach(lambda: worker.finish(path, reason if left else None))
 
 
 def _recorded_here(path: str, reason: str | None, answer: str) -> bool:
@@ -57,8 +57,7 @@ def _recorded_here(path: str, reason: str | None, answer: str) -> bool:
     from mait_code.commands.capture import cursors, recording
     from mait_code.commands.workspace import Workspace
 
-    with Workspace.open(actor=None) as ws:
-        ws.journal.actor = recording.ACTOR
+    with Workspace.open() as ws:
         try:
             size = os.stat(path).st_size
         except FileNotFoundError:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import re
 
 import orjson
 
@@ -13,7 +12,6 @@ if TYPE_CHECKING:
 
 #: Bytes of stdin that are looked at: tool inputs and results hold whole files.
 LARGEST = 64 * 1024 * 1024
-_SLUG = re.compile(r"[^A-Za-z0-9]", re.ASCII)
 
 
 class Payload:
@@ -88,11 +86,12 @@ def read_stdin() -> bytes:
 
 def newest_transcript(directory: str) -> str:
     """The transcript that was written last of those the client keeps for a directory; empty where there is none."""
-    base = os.environ.get("CLAUDE_CONFIG_DIR") or os.path.expanduser("~/.claude")
-    folder = os.path.join(base, "projects", _SLUG.sub("-", os.path.realpath(directory)))
+    from mait_code.commands import claude_files
+
+    folder = claude_files.project_directory(directory)
     newest, when = "", -1
     try:
-        with os.scandir(folder) as entries:
+        with os.scandir(folder or os.devnull) as entries:
             for entry in entries:
                 if entry.name.endswith(".jsonl") and not entry.name.startswith("agent-"):
                     written = entry.stat().st_mtime_ns

@@ -36,7 +36,7 @@ def start(given: Payload) -> dict[str, Any] | None:
     source = given.text("source") or "startup"
     with Workspace.open() as ws:
         if given.transcript and policy.capture_in(given.directory) != "off":
-            beginnings.note(ws, given.transcript, given.session, source)
+            beginnings.note(ws, given.transcript)
         if given.session:
             session_cards.rebind(ws, given.session, source, directory=given.directory)
         text = context.build(
@@ -49,7 +49,7 @@ def start(given: Payload) -> dict[str, Any] | None:
         ).text
         if os.environ.get(_PLUGIN) and source not in ("resume", "fork"):
             text = _with_documents(ws.home.data, text)
-    detach(lambda: worker.tidy(given.directory))
+    detach(worker.tidy)
     if not text:
         return None
     return {"hookSpecificOutput": {"hookEventName": "SessionStart", "additionalContext": text}}

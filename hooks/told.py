@@ -15,14 +15,12 @@ _LENGTH = 300
 
 def told(ws: Workspace, found: Iterable[Finding]) -> str:
     """One line for each."""
+    from mait_code.commands.context_text import one_line
     from mait_code.projections.ids import Shorts
 
     shorts = Shorts(ws.reading("memory"))
-    return "\n".join(
-        f"- {shorts.of(one.entity)} {one.type or one.kind}, {one.created_at[:10]}: {_short(one.text)}" for one in found
-    )
-
-
-def _short(text: str) -> str:
-    line = " ".join(text.split())
-    return line if len(line) <= _LENGTH else line[: _LENGTH - 1].rstrip() + "…"
+    rows = []
+    for one in found:
+        said = one_line(one.text, _LENGTH)
+        rows.append(f"- {shorts.of(one.entity)} {one.type or one.kind}, {one.created_at[:10]}: {said}")
+    return "\n".join(rows)

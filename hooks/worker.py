@@ -20,30 +20,25 @@ if TYPE_CHECKING:
 _RESERVE = 30
 
 
-def finish(path: str, directory: str, reason: str | None) -> None:
+def finish(path: str, reason: str | None) -> None:
     """After a session's record: read what the hook left, have it understood, and sync."""
-    began = time.monotonic()
-    with _workspace() as ws:
-        _step("worker record", lambda: _record(ws, path, reason))
-        _step("worker understand", lambda: _understand(ws, path, directory, began))
-        _step("worker sync", lambda: _sync(ws))
-
-
-def tidy(directory: str) -> None:
-    """At a session's start: sync, and complete what was never finished."""
-    began = time.monotonic()
-    with _workspace() as ws:
-        _step("worker sync", lambda: _sync(ws))
-        _step("worker tidy", lambda: _complete(ws, directory, began))
-
-
-def _workspace() -> Workspace:
-    from mait_code.commands.capture.recording import ACTOR
     from mait_code.commands.workspace import Workspace
 
-    ws = Workspace.open()
-    ws.journal.actor = ACTOR
-    return ws
+    began = time.monotonic()
+    with Workspace.open() as ws:
+        _step("worker record", lambda: _record(ws, path, reason))
+        _step("worker understand", lambda: _understand(ws, path, began))
+        _step("worker sync", lambda: _sync(ws))
+
+
+def tidy() -> None:
+    """At a session's start: sync, and complete what was never finished."""
+    from mait_code.commands.workspace import Workspace
+
+    began = time.monotonic()
+    with Workspace.open() as ws:
+        _step("worker sync", lambda: _sync(ws))
+        _step("worker tidy", lambda: _complete(ws, began))
 
 
 def _record(ws: Workspace, path: str, reason: str | None) -> None:
@@ -52,31 +47,24 @@ def _record(ws: Workspace, path: str, reason: str | None) -> None:
     recording.record(ws, path, reason=reason)
 
 
-def _complete(ws: Workspace, directory: str, began: float) -> None:
+def _complete(ws: Workspace, began: float) -> None:
+    from mait_code.commands import understanding
     from mait_code.commands.capture import beginnings
 
     for path in beginnings.complete_unfinished(ws):
-        _understand(ws, path, directory, began)
-    if _left(directory, began) > 0:
-        from mait_code.commands import understanding
-
-        understanding.take_up(ws, budget_seconds=_left(directory, began))
+        _understand(ws, path, began)
+    understanding.take_up(ws, budget_seconds=_left(began))
 
 
-def _left(directory: str, began: float) -> float:
-    """Seconds there are for a model; none where none is to be asked."""
-    from mait_code.commands.capture import policy
+def _understand(ws: Workspace, path: str, began: float) -> None:
+    from mait_code.commands import understanding
 
-    if policy.capture_in(directory) != "understanding":
-        return 0
+    understanding.understand(ws, path, budget_seconds=_left(began), others=False)
+
+
+def _left(began: float) -> float:
+    """Seconds there are for a model."""
     return LONGEST - _RESERVE - (time.monotonic() - began)
-
-
-def _understand(ws: Workspace, path: str, directory: str, began: float) -> None:
-    if _left(directory, began) > 0:
-        from mait_code.commands import understanding
-
-        understanding.understand(ws, path, budget_seconds=_left(directory, began))
 
 
 def _sync(ws: Workspace) -> None:

@@ -83,18 +83,22 @@ def format_fault(home: Home) -> str:
     return ""
 
 
-def write_atomically(path: str, content: bytes) -> None:
-    """Replace a file in one step, private to the user. The bytes are on disk before the name points at them."""
+def write_atomically(path: str, content: bytes, mode: int = PRIVATE_FILE, *, durable: bool = True) -> None:
+    """Replace a file in one step, private to the user unless another mode is asked for. The bytes are on disk before the name
+    points at them, but for what is not `durable`: that may be empty after the power went, and nobody waits for the disk."""
     temporary = f"{path}.{os.getpid()}.tmp"
     try:
         handle = os.open(temporary, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, PRIVATE_FILE)
         try:
+            if mode != PRIVATE_FILE:
+                os.fchmod(handle, mode)
             written = os.write(handle, content)
             if written != len(content):
                 raise DiskRefused(
                     f"cannot write {path}: the disk took only part of it", "free some space and try again"
                 )
-            os.fsync(handle)
+            if durable:
+                os.fsync(handle)
         finally:
             os.close(handle)
         os.replace(temporary, path)

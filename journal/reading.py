@@ -120,7 +120,7 @@ def unchanged(home: Home, mark: Mark) -> bool:
     """Whether nothing in the journal has changed since `mark` was taken."""
     journal = home.journal
     if not mark.holds:
-        return not mark.root and not mark.directories and _is_absent(journal)
+        return not mark.root and not mark.directories and segments.is_absent(journal)
     try:
         if _stamp(os.stat(journal)) != mark.root:
             return False
@@ -132,15 +132,6 @@ def unchanged(home: Home, mark: Mark) -> bool:
     except OSError:
         return False
     return True
-
-
-def _is_absent(path: str) -> bool:
-    """Whether nothing is there, as against something that one may not look at."""
-    try:
-        os.stat(path)
-    except OSError as error:
-        return error.errno in segments.ABSENT
-    return False
 
 
 class Change:

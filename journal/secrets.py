@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     #: Start, end, and what goes in between instead.
     Cut = tuple[int, int, str]
 
-__all__ = ["clean", "mask", "mask_of", "public"]
+__all__ = ["clean", "harmless", "mask", "mask_of", "public"]
 
 #: The beginnings of a tag.
 _TAGS = ("<", "&", "\\", "%", "＜", "﹤")
@@ -113,6 +113,11 @@ _ROUNDS = 5
 def mask_of(label: str) -> str:
     """What stands in the log in place of a secret."""
     return f"[masked: {label.lower()}]"
+
+
+def harmless(text: str) -> str:
+    """The text without what is private in it, and with its secrets masked: as a record, or a model, may have it."""
+    return mask(public(text))[0]
 
 
 class _Found:

@@ -88,6 +88,15 @@ def strangers(journal: str) -> Iterator[tuple[str, str]]:
                 yield relative, "a copy left by a sync tool, or not part of the journal"
 
 
+def is_absent(path: str) -> bool:
+    """Whether nothing is there, as against something that one may not look at."""
+    try:
+        os.stat(path)
+    except OSError as error:
+        return error.errno in ABSENT
+    return False
+
+
 def read(path: str, start: int = 0, most: int = -1) -> bytes | None:
     """The bytes of a file from `start` on, at most `most` where given; None where no such regular file can be read. Links
     are not followed, and a pipe in a file's place is not waited for."""

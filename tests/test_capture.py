@@ -79,7 +79,7 @@ def test_reading_again_adds_nothing_and_what_has_grown_is_amended(ws: Workspace,
     recording.record(ws, written.path)
     before = events(ws)
     assert recording.record(ws, written.path).turns == 0
-    os.unlink(cursors._file(ws.home, written.path))
+    os.unlink(cursors.file_of(ws.home, written.path))
     assert recording.record(ws, written.path).turns == 0, "a lost cursor costs time only"
     assert events(ws) == before
     written.tool("Write", {"file_path": "/home/user/project/b.py", "content": "y"}, "made")
@@ -288,7 +288,7 @@ def test_a_session_whose_client_was_killed_is_completed_at_the_next_start(
     ended, killed, alive = (Transcript(tmp_path / "p") for _ in range(3))
     for written, pid in ((ended, gone.pid), (killed, gone.pid), (alive, os.getpid())):
         monkeypatch.setenv("CLAUDE_PID", str(pid))
-        beginnings.note(ws, written.path, written.session, "startup")
+        beginnings.note(ws, written.path)
         written.turn(written.session)
     recording.record(ws, ended.path, reason="clear")
     ended.line(type="system", subtype="written after the end")

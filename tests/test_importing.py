@@ -20,6 +20,7 @@ import pytest
 from peer_databases import at, card, memory
 from two_machines import Machine, exchange
 
+from mait_code.commands import claude_files
 from mait_code.commands.importing import claude_native
 from mait_code.commands.importing.rows import Source
 from mait_code.commands.importing.values import listed, moment
@@ -922,7 +923,7 @@ def test_what_is_no_database_of_claude_mem(cli: Cli, tmp_path: Path, peer: Path,
 
 def native(home: Path, project: Path) -> Path:
     """The client's directory with memory files of a project that is there."""
-    folder = home / ".claude/projects" / claude_native.slug_of(str(project)) / "memory"
+    folder = home / ".claude/projects" / claude_files.slug_of(str(project)) / "memory"
     folder.mkdir(parents=True)
     (folder / "MEMORY.md").write_text(
         "# Notes\n\n- [Testing](testing.md) — how tests run\n- Uses tabs,\n  never blanks\n\n## Build\n\n"
@@ -999,7 +1000,7 @@ def test_the_project_of_a_directory_that_is_gone(tmp_path: Path) -> None:
     assert claude_native.project_of(str(home)) == "-gone-with-the-wind"
     (home / "s.jsonl").write_text('{"type":"mode"}\n{"cwd":"/elsewhere"}\n{"cwd":"/gone/with.the/wind"}\n')
     assert claude_native.project_of(str(home)) == "wind"
-    assert claude_native.slug_of("/home/u/a.b_c d🎉") == "-home-u-a-b-c-d--"
+    assert claude_files.slug_of("/home/u/a.b_c d🎉") == "-home-u-a-b-c-d--"
 
 
 def test_nothing_to_bring_in(cli: Cli, home: Path, tmp_path: Path) -> None:

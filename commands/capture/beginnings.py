@@ -24,7 +24,7 @@ _FORGOTTEN = 40 * 86400
 REASON = "lost"
 
 
-def note(ws: Workspace, path: str, session: str, source: str) -> None:  # noqa: ARG001
+def note(ws: Workspace, path: str) -> None:
     """A session has begun, or goes on: its transcript is watched from here on."""
     cursor = cursors.load(ws.home, path)
     pid = os.environ.get("CLAUDE_PID", "")
@@ -44,9 +44,7 @@ def complete_unfinished(ws: Workspace) -> list[str]:
             continue
         if cursor.closed and status.st_size == cursor.size:
             continue
-        if not cursors.is_agent(cursor) and not _is_over(cursor, status.st_mtime):
-            continue
-        if not cursors.is_agent(cursor):
+        if not cursors.is_agent(cursor.path) and _is_over(cursor, status.st_mtime):
             # The client writes a little after it has told of the end.
             recording.record(ws, cursor.path, reason=None if cursor.closed else REASON, closes=True)
             found.append(cursor.path)

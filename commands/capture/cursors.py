@@ -40,16 +40,17 @@ class Cursor:
         self.closed = closed
 
 
-def _file(home: Home, path: str) -> str:
+def file_of(home: Home, path: str, kept_in: str = _DIRECTORY, ending: str = ".json") -> str:
+    """The file in the state directory that something of a transcript is kept in."""
     from mait_code.journal.sha import hex_prefix
 
-    return home.in_state(os.path.join(_DIRECTORY, hex_prefix(os.fsencode(os.path.realpath(path))) + ".json"))
+    return home.in_state(os.path.join(kept_in, hex_prefix(os.fsencode(os.path.realpath(path))) + ending))
 
 
 def load(home: Home, path: str) -> Cursor:
     """The cursor of a transcript; a new one where there is none that can be used."""
     try:
-        with open(_file(home, path), "rb") as file:
+        with open(file_of(home, path), "rb") as file:
             held = orjson.loads(file.read())
         numbers = [int(held[name]) for name in ("place", "size", "pid")]
         cursor = Cursor(path, numbers[0], str(held["uuid"]), numbers[1], bool(held["closed"]), numbers[2])
@@ -63,7 +64,7 @@ def store(home: Home, cursor: Cursor) -> None:
     held = {name: getattr(cursor, name) for name in Cursor.__slots__}
     try:
         make_directory(home.in_state(_DIRECTORY))
-        write_atomically(_file(home, cursor.path), orjson.dumps(held) + b"\n")
+        write_atomically(file_of(home, cursor.path), orjson.dumps(held) + b"\n", durable=False)
     except (OSError, MaitError):
         return
 
@@ -87,16 +88,17 @@ def every(home: Home) -> list[Cursor]:
     return found
 
 
-def is_agent(cursor: Cursor) -> bool:
+def is_agent(path: str) -> bool:
     """Whether it is the transcript of a subagent, which is read with its session's."""
-    return os.path.basename(cursor.path).startswith("agent-")
+    name = os.path.basename(path)
+    return name.startswith("agent-") and name.endswith(".jsonl")
 
 
 def drop_if_old(home: Home, cursor: Cursor, seconds: float) -> None:
     """Forget a transcript that is gone and was last read longer ago than `seconds`."""
     import time
 
-    name = _file(home, cursor.path)
+    name = file_of(home, cursor.path)
     try:
         if time.time() - os.stat(name).st_mtime > seconds:
             os.unlink(name)

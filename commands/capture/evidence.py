@@ -10,7 +10,8 @@ import os
 import orjson
 
 from mait_code.commands.capture.turns import EXIT
-from mait_code.journal.secrets import mask, public
+from mait_code.commands.output import counted
+from mait_code.journal.secrets import harmless
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -38,7 +39,7 @@ _NO_BRANCH = ("", "HEAD")
 
 def cleaned(text: str) -> str:
     """The beginning of a text without what is private and with its secrets masked."""
-    return mask(public(text[:_CLEANED]))[0]
+    return harmless(text[:_CLEANED])
 
 
 def cut(text: str, length: int) -> str:
@@ -142,9 +143,9 @@ def summary(turns: Iterable[Data]) -> Data:
     failed = sum(1 for one in ran if one.get("exit"))
     told = []
     if modified:
-        told.append(f"{len(modified)} file{'s' * (len(modified) != 1)} changed: {_some(modified, 8)}")
+        told.append(f"{counted(len(modified), 'file')} changed: {_some(modified, 8)}")
     if ran:
-        told.append(f"{len(ran)} command{'s' * (len(ran) != 1)} run" + (f", {failed} failed" if failed else ""))
+        told.append(f"{counted(len(ran), 'command')} run" + (f", {failed} failed" if failed else ""))
     answer = next((str(one["answer"]) for one in reversed(own) if one.get("answer")), "")
     if answer:
         told.append(cut(answer, 400))

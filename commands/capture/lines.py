@@ -84,6 +84,15 @@ def text(value: object) -> str:
     return value.encode("utf-16-le", "surrogatepass").decode("utf-16-le", "replace")
 
 
+def blocks_of(record: Record) -> list[Record]:
+    """The blocks of a record's message; a message that is one text is a block of its own."""
+    message = record.get("message")
+    content = message.get("content") if type(message) is dict else None
+    if type(content) is str:
+        return [{"type": "text", "text": content}]
+    return [one for one in content if type(one) is dict] if type(content) is list else []
+
+
 def texts_of(content: object) -> str:
     """The texts of a message's content, which is a text or a list of blocks."""
     if type(content) is str:

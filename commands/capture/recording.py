@@ -8,6 +8,7 @@ is amended.
 from __future__ import annotations
 
 import os
+from contextlib import contextmanager
 
 from mait_code.commands.capture import cursors, evidence, lines, turns
 from mait_code.journal import ids
@@ -59,6 +60,21 @@ def record(
     `hurried` is for hooks, which wait for nobody. `closes` says that nothing more is to come, though no reason is known now.
     Raises what the journal raises.
     """
+    with observing(ws):
+        return _record(ws, path, reason, answer, hurried, closes)
+
+
+@contextmanager
+def observing(ws: Workspace) -> Iterator[None]:
+    """What is written meanwhile is nobody's doing: plain `undo` leaves it alone."""
+    actor, ws.journal.actor = ws.journal.actor, ACTOR
+    try:
+        yield
+    finally:
+        ws.journal.actor = actor
+
+
+def _record(ws: Workspace, path: str, reason: str | None, answer: str, hurried: bool, closes: bool) -> Recorded:
     found = Recorded(session_of(path))
     cursor = cursors.load(ws.home, path)
     _record_file(ws, path, cursor, found, answer, hurried)
@@ -80,15 +96,22 @@ def session_of(path: str) -> str:
 
 
 def agents_of(path: str) -> Iterator[tuple[str, str]]:
-    """(transcript, name) of each subagent of a session."""
-    folder = os.path.join(os.path.splitext(path)[0], "subagents")
-    try:
-        names = sorted(os.listdir(folder))
-    except OSError:
-        return
-    for name in names:
-        if name.startswith("agent-") and name.endswith(".jsonl"):
-            yield os.path.join(folder, name), _agent_type(os.path.join(folder, name)) or name[6:-6]
+    """(transcript, name) of each subagent of a session. Older clients put those of all sessions beside these."""
+    own = os.path.join(os.path.splitext(path)[0], "subagents")
+    for folder in (own, os.path.dirname(path)):
+        try:
+            names = sorted(os.listdir(folder))
+        except OSError:
+            continue
+        for name in names:
+            place = os.path.join(folder, name)
+            if cursors.is_agent(place) and (folder == own or _belongs(place, session_of(path))):
+                yield place, _agent_type(place) or name[6:-6]
+
+
+def _belongs(path: str, session: str) -> bool:
+    first = next(lines.read(path), None)
+    return first is not None and first.record.get("sessionId") == session
 
 
 def _agent_type(path: str) -> str:

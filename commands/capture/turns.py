@@ -37,6 +37,8 @@ _CHANGES = frozenset(("Write", "Edit", "MultiEdit", "NotebookEdit"))
 _SHELLS = frozenset(("Bash", "PowerShell"))
 #: Old clients ask each subagent this before anybody asked anything.
 _WARM_UP = "Warmup"
+#: Calls that are open at once.
+MOST_OPEN = 200
 #: So much is kept while a turn is read; what is recorded of it is less.
 _MOST = 200
 _LONGEST_TEXT, _LONGEST_ERROR, _LONGEST_NAME = 64 * 1024, 4096, 200
@@ -95,7 +97,7 @@ def read(found: Iterable[Line], agent: str = "") -> Iterator[Turn]:
     """The turns of a transcript, or of what is new in one that begins with a prompt. `agent` names the subagent whose
     transcript it is."""
     turn: Turn | None = None
-    pending: dict[str, _Call] = {}
+    pending: dict[str, Call] = {}
     for line in found:
         record = line.record
         request = prompt_of(record, in_agent=bool(agent))
@@ -119,11 +121,10 @@ def prompt_of(record: Record, in_agent: bool = False) -> str | None:
         return None
     if record.get("turnOrigin") == "task_notification" or record.get("promptSource") == "system":
         return None
-    message = record.get("message")
-    content = message.get("content") if type(message) is dict else None
-    if type(content) is list and any(type(one) is dict and one.get("type") == "tool_result" for one in content):
+    blocks = lines.blocks_of(record)
+    if any(one.get("type") == "tool_result" for one in blocks):
         return None
-    asked = lines.texts_of(content).strip()
+    asked = lines.texts_of(blocks).strip()
     if not asked or (in_agent and asked == _WARM_UP):
         return None
     named = _COMMAND.search(asked) if asked.startswith("<command-") else None
@@ -133,28 +134,29 @@ def prompt_of(record: Record, in_agent: bool = False) -> str | None:
     return None if asked.startswith(_NOT_TYPED) else asked
 
 
-def _add(turn: Turn, record: Record, pending: dict[str, _Call]) -> None:
-    message = record.get("message")
-    if type(message) is not dict:
-        return
-    content = message.get("content")
+def _add(turn: Turn, record: Record, pending: dict[str, Call]) -> None:
+    if bool(record.get("isSidechain")) != bool(turn.agent):
+        return  # of a subagent, which older clients wrote into the same file
+    blocks = lines.blocks_of(record)
     if record.get("type") == "assistant":
         turn.last = max(turn.last, moment(record))
-        said = lines.texts_of(content).strip()
+        said = lines.texts_of(blocks).strip()
         if said:
             turn.answer = said[:_LONGEST_TEXT]
-        _count(turn, message)
-        for block in content if type(content) is list else ():
-            if type(block) is dict and block.get("type") == "tool_use" and len(pending) < _MOST:
-                pending[lines.text(block.get("id"))] = _Call(block)
+        if blocks:
+            _count(turn, record["message"])
+        for block in blocks:
+            if block.get("type") == "tool_use" and len(pending) < MOST_OPEN:
+                pending[lines.text(block.get("id"))] = Call(block)
     elif record.get("type") == "user":
-        if lines.texts_of(content).startswith("[Request interrupted"):
+        if lines.texts_of(blocks).startswith("[Request interrupted"):
             turn.failures.append(("interrupted", ""))
-        for block in content if type(content) is list else ():
-            if type(block) is dict and block.get("type") == "tool_result":
-                call = pending.pop(lines.text(block.get("tool_use_id")), None)
-                if call is not None:
-                    _note(turn, call, block)
+        for block in blocks:
+            call = (
+                pending.pop(lines.text(block.get("tool_use_id")), None) if block.get("type") == "tool_result" else None
+            )
+            if call is not None:
+                _note(turn, call, block)
 
 
 def _count(turn: Turn, message: dict[str, Any]) -> None:
@@ -173,7 +175,7 @@ _USAGE = {
 }
 
 
-class _Call:
+class Call:
     """What is kept of a tool's call until its result is there: never the text of a file."""
 
     __slots__ = ("command", "name", "path")
@@ -185,13 +187,18 @@ class _Call:
         self.path = next((lines.text(given[key]) for key in _PATHS if given.get(key)), "")[:_LONGEST_TEXT]
         self.command = lines.text(given.get("command"))[:_LONGEST_TEXT] if self.name in _SHELLS else ""
 
+    @property
+    def changes(self) -> bool:
+        """Whether the tool changes the file it is told of."""
+        return self.name in _CHANGES
 
-def _note(turn: Turn, call: _Call, result: dict[str, Any]) -> None:
+
+def _note(turn: Turn, call: Call, result: dict[str, Any]) -> None:
     """Note how a tool's call ended."""
     failed = bool(result.get("is_error"))
     said = lines.texts_of(result.get("content")).strip()
     if call.path and not failed:
-        files = turn.modified if call.name in _CHANGES else turn.read
+        files = turn.modified if call.changes else turn.read
         if len(files) < _MOST:
             files[call.path] = None
     if call.command and len(turn.commands) < _MOST:

@@ -18,9 +18,9 @@ PROGRAMS = ("mait-code", "mait", "mc-tool-board", "mc-tool-inbox", "mc-tool-remi
 @pass_output
 def version(out: Output) -> None:
     """Print the version."""
-    from importlib.metadata import version as installed
+    from mait_code.commands.install.record import version as installed
 
-    number = installed("mait-code")
+    number = installed()
     if out.json:
         out.data({"version": number})
     else:

@@ -90,20 +90,11 @@ def run(ws: Workspace, out: Output, path: str) -> int:
 
     What is recorded or understood already is passed over. Exit code 1 where a model was asked in vain.
     """
-    from mait_code.commands.capture import policy, recording
-    from mait_code.commands.understanding import conversation
-    from mait_code.journal.errors import NotFound
+    from mait_code.commands.understanding import from_record
 
-    path = os.path.abspath(path)
-    if not os.path.isfile(path):
-        raise NotFound(f"{path} is no transcript", "they are under ~/.claude/projects, and end with .jsonl")
-    if policy.capture_in(conversation.directory_of(path)) != "off":
-        actor, ws.journal.actor = ws.journal.actor, recording.ACTOR
-        try:
-            recording.record(ws, path)
-        finally:
-            ws.journal.actor = actor
-    return _tell(out, [_understand(ws, out, path)], many=False)
+    with out.progress("asking the model", after=0):
+        outcome = from_record(ws, os.path.abspath(path), _LONGEST)
+    return _tell(out, [outcome], many=False)
 
 
 def _understand(ws: Workspace, out: Output, path: str) -> Outcome:

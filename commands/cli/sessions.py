@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from typing import Any
 
     from mait_code.commands.output import Output
-    from mait_code.commands.sessions import Recorded, Session
+    from mait_code.commands.sessions import Session
     from mait_code.commands.workspace import Workspace
 
 LIMIT = 20
@@ -104,7 +104,7 @@ def show(ws: Workspace, out: Output, session: str) -> None:
     _about(out, found.session)
     for summary in found.summaries:
         _summary(out, summary)
-    for record in _in_order(found):
+    for record in found.in_order():
         _turn(out, record) if "request" in record else _prompt(out, record)
     if found.observations:
         _heading(out, "Observations", "mait-code memory show ID opens one")
@@ -152,16 +152,6 @@ def _summary(out: Output, summary: dict[str, Any]) -> None:
         for line in str(summary[name] or "").splitlines():
             _fact(out, name.replace("_", " "), line)
             name = ""
-
-
-def _in_order(found: Recorded) -> list[dict[str, Any]]:
-    """Turns, and those prompts that no turn came of; a turn's request is its prompt, which may be longer."""
-    prompts = {one["created_at"]: one for one in found.prompts}
-    shown = []
-    for turn in found.turns:
-        prompt = None if turn["agent"] else prompts.pop(turn["created_at"], None)
-        shown.append({**turn, "request": prompt["prompt_text"] if prompt else turn["request"]})
-    return sorted([*shown, *prompts.values()], key=lambda one: str(one["created_at"]))
 
 
 def _prompt(out: Output, prompt: dict[str, Any]) -> None:

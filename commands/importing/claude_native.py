@@ -9,6 +9,7 @@ from __future__ import annotations
 import os
 import re
 
+from mait_code.commands import claude_files
 from mait_code.commands import project as projects
 from mait_code.commands.importing.mait_code_data import DATABASES
 from mait_code.commands.importing.records import Fact, Record
@@ -40,12 +41,11 @@ _FRONTMATTER = re.compile(r"\A---[ \t]*\n(.*?)^---[ \t]*(?:\n|\Z)", re.DOTALL | 
 _FIELD = re.compile(r"^[ \t]*([\w-]+):[ \t]*(.+?)[ \t]*$", re.MULTILINE)
 _ITEM = re.compile(r"^[ \t]{0,3}(?:[-*+]|\d{1,3}[.)])[ \t]+")
 _LINK = re.compile(r"\]\(<?([^)>\s]+\.md)>?(?:#[^)]*)?\)|`([^`\s]+\.md)`")
-_SLUG = re.compile(r"[^A-Za-z0-9]")
 
 
 def bring(importer: Importer, directory: str | None) -> None:
     """Bring in the memory files under a directory. Raises NotFound where there are none, Refused where it is ours."""
-    root = directory or os.environ.get("CLAUDE_CONFIG_DIR") or os.path.expanduser("~/.claude")
+    root = directory or claude_files.directory()
     if not os.path.isdir(root):
         is_ = "no directory" if os.path.lexists(root) else "not there"
         raise NotFound(f"{root} is {is_}", "name the client's directory, or a directory of memory files")
@@ -250,11 +250,6 @@ def project_of(home: str) -> str | None:
     return projects.here(directory) if directory else name(slug, end=True)
 
 
-def slug_of(path: str) -> str:
-    """The name that the client gives a directory, whole: long ones it cuts, and adds a digest."""
-    return _SLUG.sub(lambda one: "--" if one[0] > "\uffff" else "-", path)  # one dash per UTF-16 unit
-
-
 def _from_transcripts(home: str, slug: str) -> str:
     """The directory a transcript beside the memory says it was made in."""
     import orjson
@@ -274,7 +269,7 @@ def _from_transcripts(home: str, slug: str) -> str:
             except orjson.JSONDecodeError:
                 continue
             cwd = raw.get("cwd") if isinstance(raw, dict) else None
-            if isinstance(cwd, str) and slug_of(cwd)[:200] == slug[:200]:
+            if isinstance(cwd, str) and claude_files.slug_of(cwd)[:200] == slug[:200]:
                 return cwd
     return ""
 
@@ -288,7 +283,7 @@ def _from_disk(slug: str) -> str:
         for one in reversed(_listed(place)):
             tries -= 1
             path = os.path.join(place, one)
-            made = slug_of(path)
+            made = claude_files.slug_of(path)
             if slug == made and os.path.isdir(path):
                 return path
             if slug.startswith(made + "-") and os.path.isdir(path):

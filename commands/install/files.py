@@ -7,7 +7,7 @@ import stat
 
 from mait_code.commands.install import record
 from mait_code.journal.errors import DiskRefused, Refused
-from mait_code.journal.home import make_directory, write_atomically
+from mait_code.journal.home import PRIVATE_FILE, make_directory, write_atomically
 from mait_code.journal.sha import hex_prefix
 
 TYPE_CHECKING = False
@@ -15,9 +15,6 @@ if TYPE_CHECKING:
     from mait_code.commands.install.record import Place
 
 __all__ = ["Edit", "read", "replace"]
-
-#: The mode of a file of the client's that was not there before.
-_NEW = 0o600
 
 
 def digest(content: bytes | None) -> str | None:
@@ -43,36 +40,12 @@ def read(path: str) -> bytes | None:
 def replace(path: str, content: bytes) -> None:
     """Replace a file in one step, with the mode it has. A link stays a link: what it leads to is replaced."""
     place = os.path.realpath(path)
-    mode = None
     try:
         mode = stat.S_IMODE(os.stat(place).st_mode)
     except FileNotFoundError:
         make_directory(os.path.dirname(place))
-    temporary = f"{place}.{os.getpid()}.tmp"
-    if mode is None or mode == _NEW:
-        write_atomically(place, content)
-        return
-    try:
-        handle = os.open(temporary, os.O_WRONLY | os.O_CREAT | os.O_TRUNC | os.O_CLOEXEC, _NEW)
-        try:
-            os.fchmod(handle, mode)
-            if os.write(handle, content) != len(content):
-                raise DiskRefused(f"cannot write {path}: the disk is full", "free some space and try again")
-            os.fsync(handle)
-        finally:
-            os.close(handle)
-        os.replace(temporary, place)
-    except OSError as error:
-        _discard(temporary)
-        raise DiskRefused(f"cannot write {path}: {error.strerror}", "check free space and permissions") from error
-    except DiskRefused:
-        _discard(temporary)
-        raise
-
-
-def _discard(path: str) -> None:
-    if os.path.lexists(path):
-        os.unlink(path)
+        mode = PRIVATE_FILE
+    write_atomically(place, content, mode)
 
 
 class Edit:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 from typing import TYPE_CHECKING, Any
 
+from mait_code.commands import claude_files
 from mait_code.commands.install import claude_md, identity, links, programs, record, settings_json
 from mait_code.commands.install.files import Edit, read
 from mait_code.commands.install.links import Parts
@@ -19,7 +20,7 @@ if TYPE_CHECKING:
     from mait_code.commands.install.record import Place
     from mait_code.commands.workspace import Workspace
 
-__all__ = ["Outcome", "claude_directory", "install", "uninstall"]
+__all__ = ["Outcome", "install", "uninstall"]
 
 
 class Outcome:
@@ -47,12 +48,6 @@ class Outcome:
             "kept": self.kept,
             "notes": self.notes,
         }
-
-
-def claude_directory(given: str | None = None) -> str:
-    """The client's directory: the one given, else `$CLAUDE_CONFIG_DIR`, else ~/.claude."""
-    named = given or os.environ.get("CLAUDE_CONFIG_DIR") or "~/.claude"
-    return os.path.abspath(os.path.expanduser(named))
 
 
 class _Plan:
@@ -92,7 +87,7 @@ def install(ws: Workspace, given: str | None = None, statusline: bool = False, d
     Raises Refused where the client's settings are malformed or the plug-in is enabled, DiskRefused where the disk takes
     nothing; the client's files are then as they were.
     """
-    claude_dir = claude_directory(given)
+    claude_dir = claude_files.directory(given)
     outcome = Outcome(claude_dir, ws.home.data, dry_run)
     directory = programs.programs_directory()
     plan = _Plan(claude_dir, outcome)
@@ -211,7 +206,7 @@ def uninstall(ws: Workspace, given: str | None = None, purge_data: bool = False,
     `purge_data` also deletes the data directory and what this machine keeps of it. Raises Refused where the client's
     settings are malformed, or where the data directory is no journal.
     """
-    claude_dir = claude_directory(given)
+    claude_dir = claude_files.directory(given)
     outcome = Outcome(claude_dir, ws.home.data, dry_run)
     plan = _Plan(claude_dir, outcome)
     place = plan.place

@@ -7,9 +7,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from mait_code.commands import claude_files
 from mait_code.commands.install import settings_json
 from mait_code.commands.install.files import Edit
-from mait_code.commands.install.installing import claude_directory
 from mait_code.commands.install.record import Record
 from mait_code.journal.errors import NotFound, Refused
 
@@ -82,7 +82,7 @@ def _allowed(document: Document) -> list[Any]:
 
 def listing(given: str | None = None) -> list[dict[str, Any]]:
     """Every preset with what of it is allowed: enabled, partial or off. Raises Refused where the file is malformed."""
-    edit = Edit(claude_directory(given), settings_json.FILE)
+    edit = Edit(claude_files.directory(given), settings_json.FILE)
     allowed = set(filter(lambda rule: isinstance(rule, str), _allowed(settings_json.parse(edit.path, edit.before))))
     rows = []
     for preset in PRESETS:
@@ -108,7 +108,7 @@ def change(name: str, allow: bool, given: str | None = None) -> list[str]:
     Raises NotFound for an unknown name, Refused where the client's settings are malformed, DiskRefused.
     """
     rules = [rule for preset in chosen(name) for rule in preset.rules]
-    claude_dir = claude_directory(given)
+    claude_dir = claude_files.directory(given)
     record = Record()
     place = record.place(claude_dir)
     edit = Edit(claude_dir, settings_json.FILE)

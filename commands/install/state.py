@@ -6,9 +6,9 @@ import os
 import shutil
 from typing import TYPE_CHECKING, Any
 
+from mait_code.commands import claude_files
 from mait_code.commands.install import claude_md, identity, links, programs, record, settings_json
 from mait_code.commands.install.files import Edit
-from mait_code.commands.install.installing import claude_directory
 from mait_code.commands.install.record import Record
 from mait_code.commands.output import path_text
 from mait_code.journal.errors import MaitError
@@ -22,7 +22,7 @@ __all__ = ["look"]
 
 def look(ws: Workspace, given: str | None = None) -> dict[str, Any]:
     """Everything there is to say, under the keys that `--json` prints. Changes nothing and raises nothing of its own."""
-    claude_dir = claude_directory(given)
+    claude_dir = claude_files.directory(given)
     found: dict[str, Any] = {
         "record_present": False,
         "record_error": None,

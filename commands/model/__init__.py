@@ -6,7 +6,7 @@ schema promises is checked again by whoever asked.
 
 from __future__ import annotations
 
-from mait_code.commands.model.access import Tool, ask, harmless, provider
+from mait_code.commands.model.access import Tool, ask, provider
 from mait_code.commands.model.answers import Answer
 from mait_code.commands.model.errors import (
     Failed,
@@ -22,5 +22,5 @@ from mait_code.commands.model.names import MODELS, model_named
 
 __all__ = [
     "MODELS", "Answer", "Failed", "Limited", "Malformed", "ModelFailed", "NoModel", "Refused", "TimedOut", "Tool",
-    "Unreachable", "ask", "harmless", "model_named", "provider",
+    "Unreachable", "ask", "model_named", "provider",
 ]  # fmt: skip

@@ -8,7 +8,7 @@ from mait_code.commands.model import claude
 from mait_code.commands.model.errors import ModelFailed, NoModel
 from mait_code.commands.model.names import model_named
 from mait_code.journal import settings
-from mait_code.journal.secrets import mask, public
+from mait_code.journal.secrets import mask
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from mait_code.commands.model.answers import Answer
     from mait_code.journal.home import Home
 
-__all__ = ["Question", "Tool", "ask", "harmless", "provider"]
+__all__ = ["Question", "Tool", "ask", "provider"]
 
 _TRIES = 3
 
@@ -55,11 +55,6 @@ class Question:
             from mait_code.commands.model import spending
 
             spending.note(self._home, tokens, self.model)
-
-
-def harmless(text: str) -> str:
-    """Text as a model may see it: without what is private in it, secrets masked."""
-    return mask(public(text))[0]
 
 
 def provider() -> str:

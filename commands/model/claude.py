@@ -83,7 +83,7 @@ def _end(pid: int, runs: bool) -> None:
 
 
 def _answer(out: bytes, complaint: bytes, code: int, question: Question) -> Answer:
-    from mait_code.commands.model.access import harmless
+    from mait_code.journal.secrets import harmless
 
     try:
         answer = orjson.loads(out)

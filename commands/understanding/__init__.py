@@ -2,6 +2,6 @@
 
 from __future__ import annotations
 
-from mait_code.commands.understanding.run import Outcome, take_up, understand
+from mait_code.commands.understanding.run import Outcome, from_record, take_up, understand
 
-__all__ = ["Outcome", "take_up", "understand"]
+__all__ = ["Outcome", "from_record", "take_up", "understand"]

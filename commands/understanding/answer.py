@@ -5,8 +5,8 @@ from __future__ import annotations
 from mait_code.commands import graph_names
 from mait_code.commands.capture import lines
 from mait_code.commands.capture.evidence import cut
-from mait_code.commands.model.access import harmless
 from mait_code.commands.understanding.question import MEMORIES, SAID, SCOPES
+from mait_code.journal.secrets import harmless
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

@@ -9,15 +9,14 @@ from __future__ import annotations
 import re
 
 from mait_code.commands.capture import evidence, lines, turns
-from mait_code.commands.model.access import harmless
-from mait_code.journal.secrets import public
+from mait_code.journal.secrets import harmless, public
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
     from typing import Any
 
-    from mait_code.commands.capture.lines import Line, Record
+    from mait_code.commands.capture.lines import Line
 
 __all__ = ["Piece", "directory_of", "read"]
 
@@ -26,13 +25,9 @@ _LONGEST = 400_000
 #: Characters that are cleaned of what is shown shortly, and that are shown of a call, its result, and a subagent's.
 _CLEANED, _CALL, _RESULT, _REPORT = 16 * 1024, 500, 400, 4000
 _AGENTS = ("Task", "Agent")
-#: Inputs of tools that name a file, and the tools that change it.
-_PATHS = ("file_path", "notebook_path")
-_CHANGES = frozenset(("Write", "Edit", "MultiEdit", "NotebookEdit"))
 #: What the client adds to what a person wrote.
 _ADDED = re.compile(r"<system-reminder>.*?(?:</system-reminder>|\Z)", re.DOTALL)
-#: Calls that are open at once, and what is said of a file that was changed.
-_OPEN = 200
+#: Inputs of a tool that are shown.
 _TOLD = ("command", "description", "prompt", "query", "pattern", "url", "new_string", "content", "new_source")
 
 
@@ -66,7 +61,7 @@ def read(path: str, start: int = 0, is_ours: Callable[[str], bool] = lambda _uui
 
     Raises OSError.
     """
-    calls: dict[str, _Call] = {}
+    calls: dict[str, turns.Call] = {}
     ours = True
     for line in lines.read(path, start):
         record = line.record
@@ -86,24 +81,14 @@ def directory_of(path: str) -> str:
     return next((one for one in found if one), "")
 
 
-class _Call:
-    """A tool's call until its result is there."""
-
-    __slots__ = ("name", "path")
-
-    def __init__(self, name: str, path: str) -> None:
-        self.name = name
-        self.path = path
-
-
-def _pieces(line: Line, request: str | None, calls: dict[str, _Call]) -> Iterator[Piece]:
+def _pieces(line: Line, request: str | None, calls: dict[str, turns.Call]) -> Iterator[Piece]:
     record = line.record
     if request is not None:
         text = _whole(_ADDED.sub("", request))
         # All of it private: the turn is a turn all the same.
         yield Piece(line, "user", text or "[private]", begins=True)
         return
-    blocks = _blocks(record)
+    blocks = lines.blocks_of(record)
     if record.get("type") == "assistant":
         said = [_said(block, calls) for block in blocks]
         text = "\n".join(one for one in said if one)
@@ -118,15 +103,7 @@ def _pieces(line: Line, request: str | None, calls: dict[str, _Call]) -> Iterato
             yield piece
 
 
-def _blocks(record: Record) -> list[dict[str, Any]]:
-    message = record.get("message")
-    content = message.get("content") if type(message) is dict else None
-    if type(content) is str:
-        return [{"type": "text", "text": content}]
-    return [one for one in content if type(one) is dict] if type(content) is list else []
-
-
-def _said(block: dict[str, Any], calls: dict[str, _Call]) -> str:
+def _said(block: dict[str, Any], calls: dict[str, turns.Call]) -> str:
     """What an assistant's block says; what it thought to itself is left out."""
     if block.get("type") == "text":
         return _whole(lines.text(block.get("text")))
@@ -134,15 +111,14 @@ def _said(block: dict[str, Any], calls: dict[str, _Call]) -> str:
         return ""
     given = block.get("input")
     given = given if type(given) is dict else {}
-    name = lines.text(block.get("name"))[:100]
-    path = next((lines.text(given[key]) for key in _PATHS if given.get(key)), "")
-    if len(calls) < _OPEN:
-        calls[lines.text(block.get("id"))] = _Call(name, path)
-    told = [_short(path, 200)] if path else []
+    call = turns.Call(block)
+    if len(calls) < turns.MOST_OPEN:
+        calls[lines.text(block.get("id"))] = call
+    told = [_short(call.path, 200)] if call.path else []
     told += [_short(lines.text(given[key]), _CALL) for key in _TOLD if type(given.get(key)) is str]
     if not told and given:
         told = [_short(_json(given), _CALL)]
-    return f"[{name}] {' | '.join(one for one in told if one)}".rstrip()
+    return f"[{call.name}] {' | '.join(one for one in told if one)}".rstrip()
 
 
 def _json(given: dict[str, Any]) -> str:
@@ -151,11 +127,11 @@ def _json(given: dict[str, Any]) -> str:
     return lines.text(json.dumps(given, ensure_ascii=False)[:_CLEANED])
 
 
-def _result(block: dict[str, Any], calls: dict[str, _Call], piece: Piece) -> str:
-    call = calls.pop(lines.text(block.get("tool_use_id")), _Call("", ""))
+def _result(block: dict[str, Any], calls: dict[str, turns.Call], piece: Piece) -> str:
+    call = calls.pop(lines.text(block.get("tool_use_id")), None) or turns.Call({})
     failed = bool(block.get("is_error"))
     if call.path and not failed:
-        (piece.modified if call.name in _CHANGES else piece.read).append(call.path)
+        (piece.modified if call.changes else piece.read).append(call.path)
         return ""  # what is in a file, and that it was written
     said = _short(lines.texts_of(block.get("content")), _REPORT if call.name in _AGENTS else _RESULT)
     return f"[{'failed' if failed else 'result'}] {said}" if said or failed else ""

@@ -9,6 +9,7 @@ from __future__ import annotations
 import os
 import re
 
+from mait_code.commands.capture import policy
 from mait_code.journal import settings
 from mait_code.journal.errors import BadInput, NotFound
 
@@ -55,16 +56,8 @@ def names(home: Home) -> list[str]:
 
 def chosen(project: str | None) -> str:
     """The name of the mode for a project, as the settings `mode` and `mode-by-project` say."""
-    from fnmatch import fnmatchcase
-
-    special = str(settings.value("mode-by-project"))
-    name = (project or "").casefold()
-    for one in special.split(",") if special != "none" and name else ():
-        pattern, _, mode = one.rpartition("=")
-        pattern = pattern.strip().casefold()
-        if pattern and (fnmatchcase(name, pattern) or name.rpartition("/")[2] == pattern):
-            return mode.strip()
-    return str(settings.value("mode")).strip()
+    special = policy.by_project(str(settings.value("mode-by-project")), project)
+    return special or str(settings.value("mode")).strip()
 
 
 def in_force(home: Home, project: str | None) -> tuple[Mode, str]:

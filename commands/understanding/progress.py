@@ -10,6 +10,7 @@ import os
 
 import orjson
 
+from mait_code.commands.capture import cursors
 from mait_code.commands.understanding.windows import Place
 from mait_code.journal.home import make_directory, write_atomically
 
@@ -66,10 +67,8 @@ class Progress:
         self.failures, self.due, self.reason = 0, 0.0, ""
 
 
-def _file(home: Home, path: str, suffix: str = ".json") -> str:
-    from mait_code.journal.sha import hex_prefix
-
-    return home.in_state(os.path.join(_DIRECTORY, hex_prefix(os.fsencode(os.path.realpath(path))) + suffix))
+def _file(home: Home, path: str, ending: str = ".json") -> str:
+    return cursors.file_of(home, path, _DIRECTORY, ending)
 
 
 def lock(home: Home, path: str) -> Lock:

@@ -5,7 +5,8 @@ from __future__ import annotations
 import os
 import re
 
-from mait_code.commands.model.access import Tool, harmless
+from mait_code.commands.model.access import Tool
+from mait_code.journal.secrets import harmless
 from mait_code.projections.graph import RELATIONS
 from mait_code.projections.graph import TYPES as THINGS
 

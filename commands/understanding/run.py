@@ -21,6 +21,7 @@ from mait_code.commands.understanding import conversation, progress, storing, wi
 from mait_code.commands.understanding.progress import Parked, Progress
 from mait_code.commands.understanding.windows import Place, Window
 from mait_code.journal import ids, settings
+from mait_code.journal.errors import NotFound
 from mait_code.projections import register
 
 TYPE_CHECKING = False
@@ -29,7 +30,7 @@ if TYPE_CHECKING:
 
     from mait_code.commands.workspace import Workspace
 
-__all__ = ["Outcome", "take_up", "understand"]
+__all__ = ["Outcome", "from_record", "take_up", "understand"]
 
 #: Seconds within which no model has answered yet: less is not worth asking.
 _SHORTEST = 5
@@ -75,23 +76,27 @@ def understand(
     failed wait for their time unless `at_once`. `step` is told after each window. Raises what the journal raises.
     """
     end = time.monotonic() + budget_seconds
-    actor, ws.journal.actor = ws.journal.actor, recording.ACTOR
-    try:
+    with recording.observing(ws):
         found = _Run(ws, transcript_path, end, at_once, step).go()
         if others and found.state in ("done", "off", "waiting", "failed"):
             found.others = _others(ws, transcript_path, end, step)
         return found
-    finally:
-        ws.journal.actor = actor
 
 
 def take_up(ws: Workspace, *, budget_seconds: float = 600) -> int:
     """Have understood what earlier runs left of any transcript. Returns how many windows were. Raises as `understand`."""
-    actor, ws.journal.actor = ws.journal.actor, recording.ACTOR
-    try:
+    with recording.observing(ws):
         return _others(ws, "", time.monotonic() + budget_seconds, lambda: None)
-    finally:
-        ws.journal.actor = actor
+
+
+def from_record(ws: Workspace, path: str, budget_seconds: float) -> Outcome:
+    """Record what is in a transcript, where that is allowed, and have it understood now. Raises NotFound where there is none,
+    and what the journal raises."""
+    if not os.path.isfile(path):
+        raise NotFound(f"{path} is no transcript", "they are under ~/.claude/projects, and end with .jsonl")
+    if policy.capture_in(conversation.directory_of(path)) != "off":
+        recording.record(ws, path)
+    return understand(ws, path, budget_seconds=budget_seconds, at_once=True, others=False)
 
 
 def _others(ws: Workspace, but: str, end: float, step: Callable[[], None]) -> int:

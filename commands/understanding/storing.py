@@ -6,13 +6,14 @@ model is asked or at the latest under the journal's lock.
 
 from __future__ import annotations
 
-from mait_code.commands import graph, graph_names, project
+from functools import partial
+
+from mait_code.commands import graph, graph_names, memory, project
 from mait_code.commands.capture.evidence import cleaned, cut, shown_path
 from mait_code.commands.memory_scope import MAIN, Place
 from mait_code.commands.understanding.question import SAID
 from mait_code.journal import clock, ids
 from mait_code.projections import memory_queries, register
-from mait_code.projections.memories import DEFAULT_IMPORTANCE, key_of, same
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -179,38 +180,30 @@ class _Action:
         made: dict[str, str] = {}
         new = index = 0
         for one in found:
-            place = self._place(one)
-            data = {"content": one["content"], "type": one["type"], "scope": place.scope}
-            data |= {name: value for name, value in (("project", place.project), ("branch", place.branch)) if value}
-            alike = same(key_of(one["content"]), one["type"], place.scope, place.project, place.branch)
-            known = made.get(alike) or memory_queries.living_same(self._store, alike)
-            if known is None and memory_queries.put_away_same(self._store, alike) is not None:
+            draft = self._draft(one)
+            if draft.same in made:
                 continue
-            if known is None:
-                made[alike] = self._new(data, one.get("importance"), index)
-                new += 1
-            elif alike not in made:
-                self._again(known, one, index)
+            known = memory_queries.living_same(self._store, draft.same)
+            if known is None and memory_queries.put_away_same(self._store, draft.same) is not None:
+                continue
+            found_ids = partial(self._memory_ids, index)
+            _entity, was_there = memory.append(self._writer, self._store, draft, made, ids=found_ids)
+            new += not was_there
             index += 1
         return new
 
-    def _new(self, data: Data, importance: int | None, index: int) -> str:
-        entity = ids.derived_entity("memory", _origin(self._where.session, self._window, index))
-        if importance is not None:
-            data["importance"] = importance
-        self._writer.append(
-            "memory.stored", entity, **self._ids("memory.stored", index), **data, session=self._where.session,
-            source={"session": self._where.session, "by": self._by},
-        )  # fmt: skip
-        return entity
+    def _draft(self, one: Data) -> memory.Draft:
+        place, session = self._place(one), self._where.session
+        data = {"content": one["content"], "type": one["type"], "scope": place.scope, "session": session}
+        more = {"project": place.project, "branch": place.branch, "importance": one.get("importance")}
+        data |= {name: value for name, value in more.items() if value}
+        return memory.Draft({**data, "source": {"session": session, "by": self._by}}, self._wall)
 
-    def _again(self, known: str, one: Data, index: int) -> None:
-        data = {"content": one["content"]}
-        state = self._store.state(known)
-        held = (register.value(state, "importance") if state is not None else None) or DEFAULT_IMPORTANCE
-        if one.get("importance", 0) > held:
-            data["importance"] = one["importance"]
-        self._writer.append("memory.seen", known, **self._ids("memory.seen", index), **data)
+    def _memory_ids(self, index: int, kind: str) -> Data:
+        held = {"id": self._ids(kind, index)["id"]}
+        if kind == "memory.stored":
+            held["entity"] = ids.derived_entity("memory", _origin(self._where.session, self._window, index))
+        return held
 
     def _place(self, one: Data) -> Place:
         """Where a memory belongs: as the model says where that can be, else as its type usually does."""
