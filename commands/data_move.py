@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 __all__ = ["finish", "move", "note_path"]
 
 #: Who writes, and who syncs, must have ended: both work with paths of the old place.
-_LOCKS = ("sync.lock", "lock")
+_LOCKS = ("sync.lock", "lock", "local/lock")
 
 
 def note_path() -> str:
@@ -102,8 +102,9 @@ def _alone() -> Iterator[None]:
 @contextmanager
 def _nobody_writes(old: Home) -> Iterator[None]:
     with ExitStack() as held:
-        for name in _LOCKS if os.path.isdir(old.state) else ():
-            held.enter_context(Lock(old.in_state(name)))
+        for path in map(old.in_state, _LOCKS):
+            if os.path.isdir(os.path.dirname(path)):
+                held.enter_context(Lock(path))
         yield
 
 

@@ -216,7 +216,9 @@ def _strangers(ws: Workspace) -> Iterator[Check]:
 
 
 def _spool(ws: Workspace) -> Iterator[Check]:
-    damaged, waiting = spool.damaged(ws.home), len(spool.waiting(ws.home))
+    homes = (ws.home, ws.local_journal.home)
+    damaged = [path for home in homes for path in spool.damaged(home)]
+    waiting = sum(len(spool.waiting(home)) for home in homes)
     for path in damaged:
         yield Check("spool", WARN, f"{path} could not be read and was set aside", "look into it, then move it away")
     if waiting:

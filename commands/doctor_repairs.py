@@ -114,11 +114,21 @@ def _fix_strangers(ws: Workspace) -> Iterator[str]:
 
 
 def _adopt(ws: Workspace, lines: list[bytes]) -> str:
-    with ws.journal.writing():
-        directory = adopt(ws.home, lines)
+    """Adopt lines; what never left this machine does not now. Returns the directories' names."""
+    own: list[bytes] = []
+    staying: list[bytes] = []
+    kept_here = segments.staying(ws.home.journal)
+    for line in lines:
+        event = parse(line)
+        (staying if isinstance(event, Event) and event.replica in kept_here else own).append(line)
+    made = []
+    for journal, some in ((ws.journal, own), (ws.local_journal, staying)):
+        if some:
+            with journal.writing():
+                made.append(adopt(journal.home, some))
     for name in NAMES:
         ws.refreshed(name)
-    return directory
+    return ", journal/".join(made)
 
 
 def unseen(ws: Workspace, path: str) -> list[bytes]:

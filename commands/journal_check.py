@@ -255,6 +255,7 @@ def replicas(ws: Workspace) -> list[dict[str, Any]]:
                 "replica": name,
                 "label": labels.get(name),
                 "this_machine": mine is not None and mine.replica == name,
+                "stays": segments.stays(ws.home.journal, name),
                 "events": events,
                 "first": first,
                 "last": last,

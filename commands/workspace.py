@@ -66,6 +66,11 @@ class Workspace:
             sync.repair(workspace.journal)
         return workspace
 
+    @property
+    def local_journal(self) -> Journal:
+        """The journal of what stays on this machine: the same directory, another replica."""
+        return Journal(Home(self.home.data, stays=True), self.journal.actor, self.session)
+
     def refuse_a_file(self) -> None:
         """Raise BadInput where the data directory is a file: reading it as empty would hide the slip."""
         if os.path.exists(self.home.data) and not os.path.isdir(self.home.data):
@@ -119,6 +124,11 @@ class Workspace:
                 store.catch_up()
             except Busy:
                 return
+
+    def look_again(self) -> None:
+        """Have every store catch up when it is next read: for a process that stays, as a screen does."""
+        self._fresh.clear()
+        self.behind = 0
 
     def holder_of(self, entity: str) -> Store:
         """The store that holds an entity (`type/id`), caught up for reading."""

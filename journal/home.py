@@ -40,16 +40,21 @@ def make_directory(path: str) -> None:
 
 
 class Home:
-    """The paths of one data directory and of its state directory. Creates nothing by itself."""
+    """The paths of one data directory and of its state directory. Creates nothing by itself.
 
-    __slots__ = ("data", "journal", "real", "state", "unreadable")
+    With `stays` it is the same directory for this machine's second replica, whose segments stand beside the others and never
+    travel: that one has a state of its own, and with it a lock, a clock and a spool.
+    """
 
-    def __init__(self, data: str) -> None:
+    __slots__ = ("data", "journal", "real", "state", "stays", "unreadable")
+
+    def __init__(self, data: str, *, stays: bool = False) -> None:
         self.data = os.path.abspath(os.path.expanduser(data))
         #: Links resolved: two names of one directory share one state, a copied directory gets its own.
         self.real = os.path.realpath(self.data)
         self.journal = os.path.join(self.data, "journal")
-        self.state = os.path.join(state_root(), hex_prefix(os.fsencode(self.real)))
+        self.stays = stays
+        self.state = os.path.join(state_root(), hex_prefix(os.fsencode(self.real)), "local" if stays else "").rstrip("/")
         #: Files and directories of the journal that are there and cannot be read, each with the reason, as found by
         #: whoever read last: what they hold is unknown, which is not the same as nothing.
         self.unreadable: dict[str, str] = {}
@@ -65,7 +70,8 @@ class Home:
     def make(self) -> None:
         """Create the data, journal and state directories where they are missing."""
         # Each by itself: the parents that makedirs adds are open to others.
-        for path in (self.data, self.journal, os.path.dirname(self.state), self.state):
+        above = os.path.dirname(self.state)
+        for path in (self.data, self.journal, *((os.path.dirname(above),) if self.stays else ()), above, self.state):
             if not os.path.isdir(path):
                 make_directory(path)
 

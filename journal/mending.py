@@ -75,9 +75,17 @@ def look(repository: Repository) -> Changes:
             found.unmerged.append(entry.split(" ", 10)[10])
     listed = os.fsdecode(repository.run("ls-files", "-o", "-z", "--", *_PATHS, ":(top,glob)*.md", ":(top,glob)*.toml"))
     found.new = [
-        path for path in listed.split("\0")[:-1] if reconcile.sort_of(path) in _OURS and is_plain(repository.home, path)
+        path
+        for path in listed.split("\0")[:-1]
+        if reconcile.sort_of(path) in _OURS and is_plain(repository.home, path) and not _stays(repository.home, path)
     ]
     return found
+
+
+def _stays(home: Home, path: str) -> bool:
+    """Whether a path is in a directory that does not leave this machine."""
+    parts = path.split("/")
+    return len(parts) == 3 and segments.stays(home.journal, parts[1])
 
 
 def is_plain(home: Home, path: str) -> bool:

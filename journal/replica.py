@@ -100,18 +100,20 @@ def take_new(home: Home, forked_from: str = "") -> Identity:
 
 
 def expect_move(old: Home, new: Home) -> None:
-    """Have the identity hold at both places while our own command takes data and state from one to the other."""
-    identity = load(old)
-    if identity is not None and _is_at(identity, fingerprint(old)):
-        identity.moving = fingerprint(new, old.state)
-        identity.store(old)
+    """Have the identities hold at both places while our own command takes data and state from one to the other."""
+    for one, other in ((old, new), (Home(old.data, stays=True), Home(new.data, stays=True))):
+        identity = load(one)
+        if identity is not None and _is_at(identity, fingerprint(one)):
+            identity.moving = fingerprint(other, one.state)
+            identity.store(one)
 
 
 def settle_move(home: Home) -> None:
-    """Have the identity hold at this place alone, where a move came to its end."""
-    identity = load(home)
-    if identity is not None:
-        _settle(home, identity)
+    """Have the identities hold at this place alone, where a move came to its end."""
+    for one in (home, Home(home.data, stays=True)):
+        identity = load(one)
+        if identity is not None:
+            _settle(one, identity)
 
 
 def _settle(home: Home, identity: Identity) -> None:
@@ -191,10 +193,17 @@ def describe(home: Home, identity: Identity, label: str = "") -> None:
         return
     if not os.path.isdir(directory):
         make_directory(directory)
+    keep_here(home, directory)
     record: dict[str, Any] = {"label": mask(label)[0] or os.uname().nodename, "created": clock.text(clock.wall())}
     if identity.forked_from:
         record["forked_from"] = identity.forked_from
     write_atomically(path, orjson.dumps(record) + b"\n")
+
+
+def keep_here(home: Home, directory: str) -> None:
+    """Have a directory just made stay on this machine, where its home says so. Before anything else is written in there."""
+    if home.stays:
+        write_atomically(os.path.join(directory, segments.STAYS), segments.STAYS_CONTENT)
 
 
 def described(home: Home, directory: str) -> dict[str, Any]:

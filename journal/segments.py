@@ -18,6 +18,9 @@ CLOSED_AT = 64 * 1024
 #: Nothing stands there, or a link or a socket.
 ABSENT = frozenset({errno.ENOENT, errno.ENOTDIR, errno.ELOOP, errno.ENXIO, errno.EISDIR})
 
+#: A directory that holds this file holds segments that stay on their machine. Every git leaves it out by itself.
+STAYS, STAYS_CONTENT = ".gitignore", b"*\n"
+
 _NAME = re.compile(r"[0-9]{6,12}\.jsonl", re.ASCII)
 
 TYPE_CHECKING = False
@@ -44,6 +47,16 @@ def directories(journal: str) -> list[str]:
             )
     except (FileNotFoundError, NotADirectoryError):
         return []
+
+
+def stays(journal: str, directory: str) -> bool:
+    """Whether the segments of a directory stay on this machine."""
+    return read(os.path.join(journal, directory, STAYS)) == STAYS_CONTENT
+
+
+def staying(journal: str) -> set[str]:
+    """The directories whose segments stay on this machine."""
+    return {name for name in directories(journal) if stays(journal, name)}
 
 
 def in_directory(journal: str, directory: str) -> list[tuple[str, os.stat_result]]:
@@ -84,7 +97,7 @@ def strangers(journal: str) -> Iterator[tuple[str, str]]:
                 yield relative, "a symbolic link"
             elif inside == "." and file not in expected:
                 yield relative, "not part of the journal"
-            elif inside != "." and file != "replica.json" and not is_segment(file):
+            elif inside != "." and file not in ("replica.json", STAYS) and not is_segment(file):
                 yield relative, "a copy left by a sync tool, or not part of the journal"
 
 

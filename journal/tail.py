@@ -215,6 +215,7 @@ def adopt(home: Home, lines: list[bytes]) -> str:
     name = derived_replica(content)
     directory = os.path.join(home.journal, name)
     make_directory(directory)
+    replica.keep_here(home, directory)
     origins = sorted({event.replica for event in map(parse, lines) if isinstance(event, Event)})
     write_atomically(os.path.join(directory, "replica.json"), orjson.dumps({"adopted_from": origins}) + b"\n")
     write_atomically(os.path.join(directory, segments.name_of(1)), content)

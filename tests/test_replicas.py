@@ -44,7 +44,7 @@ def test_two(desk: Machine, lap: Machine) -> None:
     assert set(found) == {"the desk", "the laptop"}
     assert set(found["the desk"]) == {
         "replica", "label", "this_machine", "events", "first", "last", "created", "forked_from", "adopted_from",
-        "clock_ahead_seconds",
+        "clock_ahead_seconds", "stays",
     }  # fmt: skip
     assert [found[name]["events"] for name in ("the desk", "the laptop")] == [1, 2]
     assert [found[name]["this_machine"] for name in ("the desk", "the laptop")] == [True, False]

@@ -11,7 +11,7 @@ import os
 from contextlib import contextmanager
 
 from mait_code.commands.capture import cursors, evidence, lines, turns
-from mait_code.journal import ids
+from mait_code.journal import ids, settings
 from mait_code.projections import register
 
 TYPE_CHECKING = False
@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from mait_code.commands.capture.cursors import Cursor
     from mait_code.commands.capture.turns import Turn
     from mait_code.commands.workspace import Workspace
+    from mait_code.journal.journal import Journal
     from mait_code.journal.writing import Writer
     from mait_code.projections.store import Store
 
@@ -156,19 +157,27 @@ def _is_there(path: str, cursor: Cursor) -> bool:
 def _write(ws: Workspace, batch: list[Turn], found: Recorded, hurried: bool) -> int:
     """Append what is not recorded yet of some turns. Returns how many are new or have grown."""
     memories = ws.store("memory")
-    ready = [(turn, evidence.of(turn), evidence.cleaned(turn.request)) for turn in batch]
-    writing = ws.journal.writing_from_hook(memories) if hurried else ws.journal.writing(memories)
+    ready = [(turn, _place(turn, found), evidence.of(turn), evidence.cleaned(turn.request)) for turn in batch]
+    apart = not settings.value("sync-evidence")
+    if apart:
+        with _writing(ws.journal, memories, hurried) as writer:
+            for turn, place, _data, _request in ready:
+                _start(writer, memories, turn, place)
     count = 0
-    with writing as writer:
-        for turn, data, request in ready:
-            place = _place(turn, found)
-            _start(writer, memories, turn, place)
+    with _writing(ws.local_journal if apart else ws.journal, memories, hurried) as writer:
+        for turn, place, data, request in ready:
+            if not apart:
+                _start(writer, memories, turn, place)
             if turn.typed and not turn.agent:
                 _append(writer, memories, "prompt.submitted", turn, {"text": evidence.cut(request, _PROMPT)}, place)
             count += _append(writer, memories, "turn.recorded", turn, data, place)
     if count and not writer.spooled:
         ws.refreshed("memory")
     return count
+
+
+def _writing(journal: Journal, memories: Store, hurried: bool) -> Writer:
+    return journal.writing_from_hook(memories) if hurried else journal.writing(memories)
 
 
 def _place(turn: Turn, found: Recorded) -> Data:
@@ -212,8 +221,7 @@ def _append(writer: Writer, memories: Store, kind: str, turn: Turn, data: Data, 
 def _conclude(ws: Workspace, found: Recorded, reason: str | None, hurried: bool) -> None:
     """Sum the session up from its evidence, and say that it ended. What a model said of it stays."""
     memories = ws.store("memory")
-    writing = ws.journal.writing_from_hook(memories) if hurried else ws.journal.writing(memories)
-    with writing as writer:
+    with _writing(ws.journal, memories, hurried) as writer:
         started = memories.state(ids.derived_entity("session", found.session))
         if started is None:
             return

@@ -126,7 +126,7 @@ def replicas(ws: Workspace, out: Output) -> None:
         out.line("No machine has written here yet.")
     for one in found:
         name = one["label"] or ("adopted lines" if one["adopted_from"] else "no label")
-        here = "  (this machine)" if one["this_machine"] else ""
+        here = "  (this machine)" if one["this_machine"] else "  (stays here)" if one["stays"] else ""
         count = counted(one["events"], "event")
         active = f", {local(one['first'])} to {local(one['last'])}" if one["first"] else ""
         out.line(out.style(one["replica"], "bold"), f"  {name}{here}  {count}{active}")
