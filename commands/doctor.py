@@ -281,25 +281,16 @@ def _blocks_sync(repository: Repository) -> Iterator[str]:
         yield f"{_some(files)}: another machine's version would replace what is here and in no commit"
 
 
-def _memory(ws: Workspace) -> Iterator[Check]:
-    from mait_code.commands import doctor_memory
+def _of(module: str) -> Look:
+    """What a part's own module looks at, imported when it is its turn."""
 
-    for name, level, message, hint in doctor_memory.look(ws):
-        yield Check(name, level, message, hint)
+    def look(ws: Workspace) -> Iterator[Check]:
+        from importlib import import_module
 
+        for name, level, message, hint in import_module(f"mait_code.commands.{module}").look(ws):
+            yield Check(name, level, message, hint)
 
-def _understanding(ws: Workspace) -> Iterator[Check]:
-    from mait_code.commands import doctor_understanding
-
-    for name, level, message, hint in doctor_understanding.look(ws):
-        yield Check(name, level, message, hint)
-
-
-def _install(ws: Workspace) -> Iterator[Check]:
-    from mait_code.commands import doctor_install
-
-    for name, level, message, hint in doctor_install.look(ws):
-        yield Check(name, level, message, hint)
+    return look
 
 
 LOOKS: tuple[tuple[str, Look], ...] = (
@@ -315,9 +306,10 @@ LOOKS: tuple[tuple[str, Look], ...] = (
     ("spool", _spool),
     ("clocks", _clocks),
     ("git", _git),
-    ("memory", _memory),
-    ("understanding", _understanding),
-    ("install", _install),
+    ("memory", _of("doctor_memory")),
+    ("understanding", _of("doctor_understanding")),
+    ("bridge", _of("doctor_bridge")),
+    ("install", _of("doctor_install")),
 )
 
 fix = doctor_repairs.fix

@@ -175,19 +175,20 @@ def _tags(memories: Store, entity: str) -> list[str]:
 
 def close_to(memories: Store, made: Draft) -> list[tuple[Memory, float]]:
     """Living memories of the same kind and place that read much like it: what it might contradict, closest first."""
+    from mait_code.journal import settings
     from mait_code.projections import likeness, search
     from mait_code.projections.question import Question
 
-    content = made.data["content"]
+    content, least = made.data["content"], float(settings.value("dedup-string-threshold"))
     terms = likeness.close_candidates_terms(content)
     wanted = search.Wanted(
         where="e.kind = 'memory' AND e.type = ? AND e.project IS ? AND e.branch IS ?",
         bindings=(made.data["type"], made.data.get("project"), made.data.get("branch")),
     )
     found = [
-        (likeness.similarity(content, finding.text), finding.entity)
+        (likeness.similarity(content, finding.text, least), finding.entity)
         for finding, _ in search.by_words(memories, Question(" ".join(terms)), wanted, 20)
     ]
-    closest = sorted((one for one in found if one[0] >= likeness.CLOSE), key=lambda one: -one[0])[:_TOLD]
+    closest = sorted((one for one in found if one[0] >= least), key=lambda one: -one[0])[:_TOLD]
     told = ((memory_queries.one(memories, entity), similarity) for similarity, entity in closest)
     return [(memory, similarity) for memory, similarity in told if memory is not None]

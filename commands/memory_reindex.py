@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from mait_code.commands.memory_search import Meanings
 from mait_code.journal.errors import DiskRefused, Refused
+from mait_code.journal.sha import content_hash
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -46,6 +47,7 @@ def reindex(ws: Workspace, prune: bool, step: Callable[[int, int], None]) -> Rei
     Raises Refused where there is no model, and says why; NotFetched, Busy, DiskRefused.
     """
     from mait_code.projections.fetching import obtain
+    from mait_code.projections.filling import fill
     from mait_code.projections.model_files import Wanted
 
     obtain(ws.home, Wanted.from_settings())
@@ -60,12 +62,22 @@ def reindex(ws: Workspace, prune: bool, step: Callable[[int, int], None]) -> Rei
                 "search goes by words meanwhile; mait-code settings list shows what can be set",
             )
         done = Reindexed(vectors.name, vectors.dimension, meanings.reason)
-        hashes = {row[0] for row in ws.reading("memory").query("SELECT hash FROM entries")}
+        own = _own_texts(ws)
+        hashes = {row[0] for row in ws.reading("memory").query("SELECT hash FROM entries")} | own.keys()
         done.texts = len(hashes)
         done.embedded = meanings.fill(step=step)
+        if vectors.missing(own):
+            done.embedded += fill(vectors, meanings.model(one_shot=False), own.items(), step=step)
         if prune:
             done.pruned = vectors.prune(hashes)
             done.others = vectors.forget_others()
         return done
     finally:
         meanings.close()
+
+
+def _own_texts(ws: Workspace) -> dict[bytes, str]:
+    """What each living memory says, by its hash. Search has the entry before in a session lead into a vector; memories are
+    compared with each other by what they say alone."""
+    rows = ws.reading("memory").query("SELECT content FROM memory_entries WHERE live AND content <> ''")
+    return {content_hash(content): content for (content,) in rows}

@@ -90,6 +90,10 @@ def change(key: str, raw: str | None) -> Change:
     new = None if raw is None else entry.parse(raw)
     if entry.kind == "path" and isinstance(new, str):
         new = path_text(os.path.abspath(settings.native_path(new)))
+    if key == "bridge" and new == "enabled":
+        from mait_code.commands import bridge_config
+
+        bridge_config.read().require()
     before = settings.value(key)
     if new is None:
         settings_file.edit(lambda document: document.pop(key, None))

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-from typing import Final
 
 from mait_code.journal.errors import BadInput
 
@@ -107,7 +106,7 @@ def _number(raw: object, kind: str) -> Value | None:
 
 
 #: Every key there is. A new one is one entry here; the reference page and `mait-code settings` follow.
-REGISTRY: Final[tuple[Setting, ...]] = (
+REGISTRY: tuple[Setting, ...] = (
     Setting("data-dir", "path", "~/.claude/mait-code-data", "Where the journal and your documents live.", needs="move"),
     Setting(
         "log-level",
@@ -120,6 +119,12 @@ REGISTRY: Final[tuple[Setting, ...]] = (
         "log-file", "path", "$XDG_STATE_HOME/mait-code/logs/invocations.jsonl", "Where the invocation log is written."
     ),
     Setting("log-backup-count", "int", 14, "How long rotated logs are kept.", low=1, high=3650, unit="days"),
+    Setting(
+        "theme",
+        "text",
+        "mait-dark",
+        "The screens' colours: mait-dark, -bubblegum, -aurora, -ember, -syntax, -light, and more.",
+    ),
     Setting("git-timeout", "int", 5, "How long a local git command may take.", low=1, high=3600, unit="seconds"),
     Setting("sync-timeout", "int", 30, "How long a fetch or a push may take.", low=1, high=3600, unit="seconds"),
     Setting("embedding-provider", "choice", "local", "Who turns texts into vectors.", choices=("local", "bedrock")),
@@ -162,6 +167,25 @@ REGISTRY: Final[tuple[Setting, ...]] = (
     Setting(
         "review-min-importance", "int", 5, "Memories less important than this are never due for review.", low=1, high=10
     ),
+    Setting(
+        "dedup-string-threshold",
+        "float",
+        0.85,
+        "From this similarity of words on a memory that is not the same is told of as close.",
+        low=0.5,
+        high=1,
+    ),
+    Setting(
+        "dedup-vector-threshold", "float", 0.92, "From this cosine on two memories are nearly the same.", low=0, high=1
+    ),
+    Setting(
+        "dedup-conflict-threshold",
+        "float",
+        0.60,
+        "From this cosine on two memories are close, and may contradict each other.",
+        low=0,
+        high=1,
+    ),
     Setting("reflection-model", "text", "haiku", "The model that reflects on memories."),
     Setting("reflection-batch-size", "int", 50, "Memories in one reflection.", low=1, high=1000),
     Setting(
@@ -181,7 +205,21 @@ REGISTRY: Final[tuple[Setting, ...]] = (
     ),
     Setting("capture-by-project", "text", "none", "Other choices for some projects: owner/repo=evidence, other=off."),
     Setting("excluded-projects", "text", "none", "Projects of which nothing is recorded: owner/repo, work*."),
+    Setting(
+        "sync-evidence",
+        "bool",
+        True,
+        "Whether prompts and turns travel; otherwise they stay on this machine, and sessions with their summaries travel.",
+    ),
     Setting("auto-sync", "bool", False, "Whether sessions sync with the remote when they start and end."),
+    Setting(
+        "bridge",
+        "choice",
+        "disabled",
+        "Whether a topic is drained into the inbox and due reminders are published, when sessions start.",
+        choices=("disabled", "enabled"),
+    ),
+    Setting("bridge-type", "choice", "ntfy", "What the bridge talks to.", choices=("ntfy",)),
     Setting("inject-on-prompt", "bool", False, "Whether memories that match a prompt are added to it."),
     Setting("file-context", "bool", False, "Whether what is known of a file is added when it is read."),
     Setting(

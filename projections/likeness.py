@@ -16,13 +16,22 @@ import re
 from mait_code.journal.sha import sha256
 from mait_code.projections.likeness_english import english_tokens
 from mait_code.projections.likeness_pieces import IS_ENGLISH, IS_WEAKLY_ENGLISH, MARK, QUESTION, Piece, pieces
-from mait_code.projections.likeness_words import DENIALS, FAMILIAR_NAMES, FUNCTION_WORDS, OPPOSITES, POLARITY
+from mait_code.projections.likeness_words import (
+    DENIALS,
+    FAMILIAR_NAMES,
+    FUNCTION_WORDS,
+    NUMBER_WORDS,
+    OPPOSITES,
+    POLARITY,
+)
 
-__all__ = ["CLOSE", "KEY_VERSION", "close_candidates_terms", "key", "similarity"]
+__all__ = [
+    "CLOSE", "KEY_VERSION", "affirmed", "close_candidates_terms", "in_common", "key", "similarity", "turned", "words",
+]  # fmt: skip
 
 #: Part of every key: one more whenever a change here gives any text another key.
 KEY_VERSION = 1
-#: From this similarity on two texts that are not the same may contradict each other.
+#: From this similarity on two texts that are not the same may contradict each other, where no setting says otherwise.
 CLOSE = 0.85
 
 _LONGEST_KEY = 240
@@ -41,6 +50,8 @@ _AROUND = " \t\r\n-\"'(),.;:!?"
 #: Alone between blanks they are what a text is about.
 _SEPARATORS = frozenset((",", ";", ":"))
 _CODE = "\x01"
+#: What turns a sentence into another; the verbs that come with a denial do not by themselves.
+_TELLING = (POLARITY - {"do", "did", "can", "will", "longer"}) | DENIALS | NUMBER_WORDS
 
 _SAME_MARKS: dict[int, str | None] = {
     **{code: chr(code - 0xFEE0) for code in range(0xFF01, 0xFF5F)},
@@ -80,22 +91,46 @@ def key(text: str) -> str:
     return f"{KEY_VERSION} # {len(body)} {sha256(body.encode('utf-8', 'surrogatepass')).hexdigest()}"
 
 
-def similarity(first: str, second: str) -> float:
-    """How much two texts have in common, 0 to 1, to be held against `CLOSE`. It is symmetric.
+def similarity(first: str, second: str, least: float = CLOSE) -> float:
+    """How much two texts have in common, 0 to 1, to be held against `least`. It is symmetric.
 
     The largest of three shares (twice what is common, by the sum of both): characters in common order, the same where
     denials are left out and opposites are one word, and words in any order: a denial, an opposite and a swap of roles are
-    what makes a close text a conflict. So 1.0 does not mean that two texts are the same: only `key` tells. Texts of very
-    unequal length get the bound that their lengths set, without being compared.
+    what makes a close text a conflict. So 1.0 does not mean that two texts are the same: only `key` tells. Texts whose
+    lengths alone keep them below `least` get the bound that these set, without being compared.
     """
-    one, two = ([token.lower() for token in _tokens(text)] for text in (first, second))
+    return in_common(words(first), words(second), least)
+
+
+def words(text: str) -> list[str]:
+    """The words of a text as `similarity` compares them: those of its key, in small letters."""
+    return [token.lower() for token in _tokens(text)]
+
+
+def in_common(one: list[str], two: list[str], least: float = CLOSE) -> float:
+    """The similarity of two texts whose `words` are known."""
     if one == two:
         return 1.0
-    bare_one, bare_two = _affirmed(one), _affirmed(two)
-    highest = max(_common_words(bare_one, bare_two), _in_order(bare_one, bare_two))
-    if highest >= CLOSE or (bare_one == one and bare_two == two):
+    bare_one, bare_two = affirmed(one), affirmed(two)
+    highest = max(_common_words(bare_one, bare_two), _in_order(bare_one, bare_two, least))
+    if bare_one == one and bare_two == two:
         return highest
-    return max(highest, _in_order(one, two))
+    return max(highest, _in_order(one, two, least))
+
+
+def turned(one: list[str], two: list[str]) -> bool:
+    """Whether two texts, given by their `words`, differ in a number or a denial, or only in the order of their words, or one
+    says the opposite of a word of the other: a vector hardly shows any of it."""
+    from collections import Counter
+
+    first, second = Counter(one), Counter(two)
+    if first == second:
+        return one != two
+    left, right = first - second, second - first
+    if any(token in _TELLING or any(map(str.isdigit, token)) for token in (*left, *right)):
+        return True
+    sides = ({OPPOSITES[token] for token in side if token in OPPOSITES} for side in (left, right))
+    return not next(sides).isdisjoint(next(sides))
 
 
 def close_candidates_terms(text: str) -> list[str]:
@@ -202,8 +237,8 @@ def _is_minus(found: list[Piece], at: int) -> bool:
     return found[at].exact == "-" and at + 1 < len(found) and found[at + 1].exact[:1].isdigit()
 
 
-def _affirmed(tokens: list[str]) -> list[str]:
-    """The words without denials, and one word for either of two opposites."""
+def affirmed(tokens: list[str]) -> list[str]:
+    """The `words` of a text without denials, and one word for either of two opposites."""
     return [OPPOSITES.get(token, token) for token in tokens if token not in POLARITY] or tokens
 
 
@@ -220,7 +255,7 @@ def _common_words(one: list[str], two: list[str]) -> float:
     return 2 * common / ((len(one) + len(two)) or 1)
 
 
-def _in_order(one: list[str], two: list[str]) -> float:
+def _in_order(one: list[str], two: list[str], least: float) -> float:
     """Twice the longest common subsequence by both lengths: of characters, or of words where the texts are long.
 
     Bit-parallel (Hyyrö 2004): a row of the table is one whole number, so that a row costs a few additions.
@@ -231,7 +266,7 @@ def _in_order(one: list[str], two: list[str]) -> float:
         first, second = one[:_MOST_WORDS], two[:_MOST_WORDS]
     total = len(first) + len(second)
     bound = 2 * min(len(first), len(second)) / (total or 1)
-    if bound < CLOSE:
+    if bound < least:
         return bound
     where: dict[str, int] = {}
     for at, item in enumerate(first):

@@ -103,6 +103,19 @@ class Vectors(VectorFile):
             found.update((hash_, cosine) for hash_, cosine in rows if cosine is not None)
         return found
 
+    def of(self, hashes: Collection[bytes]) -> dict[bytes, list[bytes]]:
+        """The vectors of each of these texts that has any: of a long one several, in the order of its windows."""
+        nothing: dict[bytes, list[bytes]] = {}
+        return self._ask(lambda db: self._of(db, hashes), nothing)
+
+    def _of(self, db: apsw.Connection, hashes: Collection[bytes]) -> dict[bytes, list[bytes]]:
+        found: dict[bytes, list[bytes]] = {}
+        for part, marks in _parts(hashes):
+            sql = f"SELECT hash, vector FROM vectors_{self._model} WHERE hash IN ({marks}) ORDER BY hash, window"
+            for hash_, vector in db.execute(sql, part):
+                found.setdefault(hash_, []).append(vector)
+        return found
+
     def _nearest(
         self, db: apsw.Connection, query: bytes, limit: int, among: Collection[bytes] | None
     ) -> list[tuple[bytes, float]]:

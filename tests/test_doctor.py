@@ -25,7 +25,7 @@ ALL_WELL = [
     "data-dir", "state-dir", "format", "settings", "store-board", "store-inbox", "store-reminders",
     "store-memory", "store-projects", "store-journal",
     "segments", "lines", "gaps", "gone", "strangers", "spool", "clocks", "git-settings", "git", "memory-file", "meaning", "vectors",
-    "model", "settings-file", "env-table", "install-record", "source-dir", "client-settings",
+    "model", "bridge", "settings-file", "env-table", "install-record", "source-dir", "client-settings",
 ]  # fmt: skip
 
 

@@ -25,6 +25,9 @@ if TYPE_CHECKING:
 
     from mait_code.commands.workspace import Workspace
 
+    #: Given a screen's name and what opens the workspace; returns the exit code.
+    OpensScreen = Callable[[str, Callable[[], Workspace]], int]
+
 __all__ = [
     "Command",
     "Group",
@@ -38,6 +41,7 @@ __all__ = [
     "pass_workspace",
 ]
 
+
 P = ParamSpec("P")
 Result = int | None
 
@@ -46,15 +50,23 @@ class Table:
     """A group as data: its help line, its commands, and what it prints when none is named (its help, unless it has more).
 
     `commands` maps a name to ("module:attribute", "Help line") or to another Table; `summary` is "module:function", a
-    function under pass_workspace or pass_output. Modules are relative to mait_code.commands.cli.
+    function under pass_workspace or pass_output. Modules are relative to mait_code.commands.cli. `screen` is the name of
+    the screen that opens on a terminal instead.
     """
 
-    __slots__ = ("commands", "help", "summary")
+    __slots__ = ("commands", "help", "screen", "summary")
 
-    def __init__(self, help: str, commands: dict[str, Table | tuple[str, str]], summary: str = "") -> None:  # noqa: A002
+    def __init__(
+        self,
+        help: str,  # noqa: A002
+        commands: dict[str, Table | tuple[str, str]],
+        summary: str = "",
+        screen: str = "",
+    ) -> None:
         self.help = help
         self.commands = commands
         self.summary = summary
+        self.screen = screen
 
     def help_of(self, name: str) -> str:
         """The help line of one command, without importing it."""
@@ -86,6 +98,10 @@ class Invocation:
         self.logged = True
         #: Ctrl-C was pressed, whatever became of it.
         self.interrupted = False
+        #: Text, on a terminal too.
+        self.plain = False
+        #: Opens a screen by its name, where there are screens.
+        self.screen: OpensScreen | None = None
         self._output: Output | None = None
 
     @property
@@ -163,6 +179,26 @@ GLOBAL_OPTIONS: tuple[click.Option, ...] = (
 )
 
 
+PLAIN_OPTION = click.Option(
+    ["--plain", "global_plain"],
+    is_flag=True,
+    expose_value=False,
+    callback=_remember("plain"),
+    help="Print text, on a terminal too, instead of opening the screen.",
+)
+
+
+def _wants_screen(invocation: Invocation) -> bool:
+    """Whether there is a person at a terminal who has asked for nothing else."""
+    out = invocation.out
+    if invocation.screen is None or invocation.plain or out.json or not out.terminal:
+        return False
+    try:
+        return os.isatty(0)
+    except OSError:
+        return False
+
+
 def _show_version(context: click.Context, parameter: click.Parameter, value: Any) -> None:  # noqa: ARG001
     if value and not context.resilient_parsing:
         context.exit(context.invoke(load("about:version")) or 0)
@@ -221,6 +257,10 @@ class Group(click.Group):
         if not self.table.summary:
             click.echo(context.get_help())
             return None
+        invocation = _invocation(context)
+        if self.table.screen and _wants_screen(invocation):
+            assert invocation.screen is not None
+            return invocation.screen(self.table.screen, lambda: _open_workspace(invocation))
         result: Result = load(self.table.summary)()
         return result
 
@@ -233,7 +273,8 @@ class Group(click.Group):
     def get_params(self, ctx: click.Context) -> list[click.Parameter]:
         parameters = super().get_params(ctx)
         version = () if ctx.parent is not None else (VERSION_OPTION,)
-        return [*parameters[:-1], *version, *GLOBAL_OPTIONS, parameters[-1]]
+        plain = (PLAIN_OPTION,) if self.table.screen else ()
+        return [*parameters[:-1], *version, *plain, *GLOBAL_OPTIONS, parameters[-1]]
 
     def list_commands(self, ctx: click.Context) -> list[str]:
         return list(self.table.commands)

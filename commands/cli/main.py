@@ -6,6 +6,12 @@ import gc
 import os
 import sys
 
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from mait_code.commands.workspace import Workspace
+
 __all__ = ["board", "inbox", "main", "memory", "reminders"]
 
 
@@ -49,12 +55,19 @@ def _enter(program: str, name: str) -> int:
         assert isinstance(table, Table)
         if program == "mait-code" and os.path.basename(sys.argv[0]) == "mait":
             program = "mait"
-        code = run(Group(name or program, table), program, sys.argv[1:], name)
+        code = run(Group(name or program, table), program, sys.argv[1:], name, _screen)
     except KeyboardInterrupt:
         sys.stderr.write("mait-code: interrupted\n")
         sys.stderr.flush()
         code = 130
     return _leave(code)
+
+
+def _screen(name: str, opens: Callable[[], Workspace]) -> int:
+    # The screens lie above the commands: only the way in, here, knows both.
+    from mait_code.tui.launch import launch
+
+    return launch(name, opens)
 
 
 def _leave(code: int) -> int:

@@ -21,6 +21,8 @@ from mait_code.journal.errors import Ambiguous, BadInput, MaitError
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
+    from mait_code.commands.cli.frame import OpensScreen
+
 __all__ = ["run"]
 
 OK, FAILED, USAGE, DISK, INTERRUPTED = 0, 1, 2, 74, 130
@@ -32,13 +34,15 @@ _DISK_ERRNOS = frozenset(
 _DISK_SQLITE = frozenset({"FullError", "ReadOnlyError", "IOError", "CantOpenError", "PermissionsError"})
 
 
-def run(group: Group, program: str, arguments: Sequence[str], base: str = "") -> int:
+def run(group: Group, program: str, arguments: Sequence[str], base: str = "", screen: OpensScreen | None = None) -> int:
     """Run one command line and return its exit code. Nothing is raised, whatever happens.
 
-    `base` is the group's name where the program is the group (mc-tool-board): it begins the logged command.
+    `base` is the group's name where the program is the group (mc-tool-board): it begins the logged command. `screen` opens a
+    screen by its name; without it a group without a command prints its summary on a terminal too.
     """
     started = time.monotonic()
     invocation = Invocation(base)
+    invocation.screen = screen
     error: BaseException | None = None
     put_back = _notice_interrupts(invocation)
     try:

@@ -42,6 +42,7 @@ BOARD = Table(
         "export": ("board:export", "Write cards as Markdown or JSON"),
     },
     summary="board:overview",
+    screen="board",
 )
 
 INBOX = Table(
@@ -56,6 +57,7 @@ INBOX = Table(
         "done": ("inbox:done", "Mark an item as dealt with"),
         "remove": ("inbox:remove", "Delete an item"),
         "restore": ("inbox:restore", "Bring an item back"),
+        "drain": ("bridge:drain", "Take in what came over the bridge"),
     },
     summary="inbox:overview",
 )
@@ -94,6 +96,10 @@ MEMORY = Table(
         "unpin": ("memory_edits:unpin", "Unpin a memory"),
         "review": ("memory_views:review", "List memories that are due for review, most decayed first"),
         "reviewed": ("memory_edits:reviewed", "Say that a memory is still true"),
+        "duplicates": (
+            "memory_duplicates:duplicates",
+            "List pairs of memories that say nearly the same, closest first",
+        ),
         "stats": ("memory_views:stats", "Count memories by type, class, scope and project, and what has vectors"),
         "reindex": ("memory_transfer:reindex", "Embed everything that has no vectors yet"),
         "export": ("memory_transfer:export", "Write everything that is remembered as JSON lines"),
@@ -108,6 +114,19 @@ MEMORY = Table(
         "restore": ("projects:restore", "Make memory.db again from the journal, and say what it holds"),
     },
     summary="memory_views:overview",
+)
+
+BRIDGE = Table(
+    "Thoughts from your phone into the inbox, and due reminders to it",
+    {
+        "status": ("bridge:status", "Show whether the bridge is on, its channel, and how its last run went"),
+        "configure": ("bridge:configure", "Set up the channel of this machine"),
+        "enable": ("bridge:enable", "Turn the bridge on"),
+        "disable": ("bridge:disable", "Turn the bridge off"),
+        "test": ("bridge:test", "Publish one message, and say what came of it"),
+        "run": ("bridge:run", "Take in what was published, and publish what is due, once"),
+    },
+    summary="bridge:overview",
 )
 
 OBSERVE = Table(
@@ -198,6 +217,7 @@ ROOT = Table(
         "sessions": SESSIONS,
         "context": ("context:context", "Print what a session is told when it starts here"),
         "observe": OBSERVE,
+        "bridge": BRIDGE,
         "import": IMPORT,
         "projects": PROJECTS,
         "init": ("sync:init", "Make the data directory a git repository, with a remote if you name one"),

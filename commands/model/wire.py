@@ -57,14 +57,16 @@ def post(url: str, headers: dict[str, str], content: bytes, left: float, variabl
     if left <= 0:
         raise TimedOut
     headers = {"content-type": "application/json", "user-agent": "mait-code", **headers}
-    watch = _Watch(left)
+    watch = Watch(left)
     try:
         request = Request(url, content, headers)  # noqa: S310  # base_url lets http and https through
-        with watch, _opener(watch.over).open(request, timeout=left) as response:
-            raw: bytes = response.read(_LONGEST + 1)
-    except HTTPError as error:
-        with error:
-            raise _turned_down(error.code, error.headers.get("Retry-After"), _excerpt(error.read)) from None
+        with watch:
+            try:
+                with opener(watch.over).open(request, timeout=left) as response:
+                    raw: bytes = response.read(_LONGEST + 1)
+            except HTTPError as error:
+                with error:
+                    raise _turned_down(error.code, error.headers.get("Retry-After"), _excerpt(error.read)) from None
     except (URLError, HTTPException, OSError, ValueError) as error:
         reason = error.reason if isinstance(error, URLError) else error
         if watch.expired or isinstance(reason, TimeoutError):
@@ -116,7 +118,7 @@ def _excerpt(read: Callable[[int], bytes]) -> bytes:
         return b""
 
 
-class _Watch:
+class Watch:
     """Ends a connection after some seconds, also one that sends a byte now and then."""
 
     def __init__(self, left: float) -> None:
@@ -128,8 +130,10 @@ class _Watch:
         self._timer.daemon = True
 
     def over(self, connected: socket) -> None:
-        """Watch over a connection that was just made."""
+        """Watch over a connection that was just made. Raises TimeoutError where making it took all the time."""
         self._socket = connected
+        if self.expired:  # there was nothing to end yet
+            raise TimeoutError
 
     def _end(self) -> None:
         import socket
@@ -148,7 +152,7 @@ class _Watch:
         self._timer.cancel()
 
 
-def _opener(watch: Callable[[Any], None]) -> OpenerDirector:
+def opener(watch: Callable[[Any], None]) -> OpenerDirector:
     """urllib's opener with its proxies, and without its redirects, which would take the key elsewhere."""
     from http.client import HTTPConnection, HTTPSConnection
     from urllib import request
