@@ -79,11 +79,12 @@ class Used:
     size: float
 
 
-def spawn(argv: Sequence[str], variables: Variables, out: str = os.devnull) -> Used:
-    """Run a process to its end. Raises RuntimeError where it fails: a benchmark of something broken says nothing."""
+def spawn(argv: Sequence[str], variables: Variables, out: str = os.devnull, given: str = os.devnull) -> Used:
+    """Run a process to its end, with the file `given` as its input. Raises RuntimeError where it fails: a benchmark of
+    something broken says nothing."""
     with tempfile.TemporaryFile() as complaints:
         streams = [
-            (os.POSIX_SPAWN_OPEN, 0, os.devnull, os.O_RDONLY, 0),
+            (os.POSIX_SPAWN_OPEN, 0, given, os.O_RDONLY, 0),
             (os.POSIX_SPAWN_OPEN, 1, out, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600),
             (os.POSIX_SPAWN_DUP2, complaints.fileno(), 2),
         ]

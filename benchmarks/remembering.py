@@ -37,7 +37,7 @@ session.run(None, {one.name: given[one.name] for one in session.get_inputs()})
 """
 
 
-class _Memories:
+class Memories:
     """A home of its own with so many memories."""
 
     def __init__(self, environment: Environment, scratch: str, count: int) -> None:
@@ -72,7 +72,7 @@ class _Memories:
 
 def rows(environment: Environment, scratch: str, rounds: int) -> list[Row]:
     """Everything about memory."""
-    cold = _Memories(environment, scratch, COLD)
+    cold = Memories(environment, scratch, COLD)
     found = [_bulk(cold)]
     cold.probe("vectors")
     found += _cold(cold, rounds)
@@ -81,7 +81,7 @@ def rows(environment: Environment, scratch: str, rounds: int) -> list[Row]:
     ratio = made["ours"] / made["bare"]
     found.append(Row("memory", "embedding a text", "ms", made["ours"], made["bare"], ratio, INDEX_BUDGET, note=note))
     cold.remove()
-    warm = _Memories(environment, scratch, WARM)
+    warm = Memories(environment, scratch, WARM)
     warm.probe("vectors")
     say(f"searching {WARM:,} memories in one process")
     took = warm.probe("warm", str(max(5, rounds // 2)))
@@ -102,14 +102,14 @@ def rows(environment: Environment, scratch: str, rounds: int) -> list[Row]:
     return found
 
 
-def _bulk(memories: _Memories) -> Row:
+def _bulk(memories: Memories) -> Row:
     floor = memories.probe("floor", memories.scratch)["cpu"] * 1000
     os.unlink(os.path.join(memories.scratch, "floor.db"))
     name = f"store --stdin, {COLD:,}"
     return Row("memory", name, "ms", memories.store_cpu, floor, memories.store_cpu / floor, BULK_BUDGET)
 
 
-def _cold(memories: _Memories, rounds: int) -> list[Row]:
+def _cold(memories: Memories, rounds: int) -> list[Row]:
     say(f"searching {COLD:,} memories, {rounds} rounds")
     program, python = memories.environment.program("mc-tool-memory"), memories.environment.python
     question = "where does the deploy of the cache server wait for the queue?"

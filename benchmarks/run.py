@@ -6,7 +6,7 @@ budget is broken. None of this is a test: a stopwatch proves nothing on a machin
 
     ./dev bench                  everything, with the curve up to a million events
     ./dev bench --quick          below two minutes, without the curve
-    ./dev bench --only start-up  some groups: start-up, fold, append, sync, memory, curve
+    ./dev bench --only start-up  some groups: start-up, hooks, fold, append, sync, memory, curve
 """
 
 from __future__ import annotations
@@ -21,6 +21,7 @@ from pathlib import Path
 import appending
 import environment
 import folding
+import hooking
 import orjson
 import remembering
 import startup
@@ -33,7 +34,7 @@ if TYPE_CHECKING:
 
     from measure import Row
 
-GROUPS = ("start-up", "fold", "append", "sync", "memory", "curve")
+GROUPS = ("start-up", "hooks", "fold", "append", "sync", "memory", "curve")
 EVENTS = 100_000
 SIZES = (10_000, 30_000, 100_000, 300_000, 1_000_000)
 
@@ -58,6 +59,8 @@ def _measure(options: argparse.Namespace, scratch: str) -> tuple[list[Row], list
         rows += startup.rows(made, scratch, 15 if quick else 60)
     if options.instructions:
         rows += startup.instructions(made, scratch)
+    if "hooks" in chosen:
+        rows += hooking.rows(made, scratch, 15 if quick else 40)
     if "fold" in chosen:
         journal = folding.Journal(made, scratch, EVENTS)
         rows += folding.rebuild_rows(journal, 3 if quick else 9)

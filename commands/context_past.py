@@ -114,8 +114,10 @@ def _told(scene: Scene, session: str) -> list[tuple[str, str]]:
             if value and (name == "request" or name not in said):
                 said[name] = value
     turns = _turns(scene, session)
-    if not said and turns:
-        said = {"request": turns[0][2], "completed": turns[0][3]}
+    if turns and not said:
+        said = {"completed": turns[0][3]}
+    if turns and not said.get("request"):
+        said["request"] = turns[0][2]
     found = [("request", one_line(said["request"], 300))] if said.get("request") else []
     outcome = [line for line in str(said.get("completed") or "").splitlines() if line.strip()]
     found += [("outcome", one_line(line, 400)) for line in outcome[:4]]

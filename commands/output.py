@@ -9,20 +9,21 @@ from __future__ import annotations
 
 import os
 import sys
-from typing import IO, TYPE_CHECKING, Any, Final, Self
 
+TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterable
     from types import TracebackType
+    from typing import IO, Any, Self
 
     from rich.console import Console
 
 __all__ = ["IN_LIST", "Output", "Progress", "Styled", "counted", "cut", "make_streams_safe", "path_text", "visible"]
 
 #: Cells of a title in a line of a list, or in what a command says it did, that goes to no terminal. JSON has all of it.
-IN_LIST: Final = 200
+IN_LIST = 200
 
-_SGR: Final = {
+_SGR = {
     "bold": "1",
     "dim": "2",
     "italic": "3",
@@ -37,8 +38,8 @@ _SGR: Final = {
 }
 
 # Marks, embeddings, overrides and isolates that reorder text, and the line separators that terminals and pagers honour.
-_REORDERING: Final = (0x061C, 0x200E, 0x200F, *range(0x202A, 0x202F), *range(0x2066, 0x206A))
-_SEPARATORS: Final = (0x2028, 0x2029)
+_REORDERING = (0x061C, 0x200E, 0x200F, *range(0x202A, 0x202F), *range(0x2066, 0x206A))
+_SEPARATORS = (0x2028, 0x2029)
 
 _tables: dict[bool, dict[int, str]] = {}
 

@@ -44,16 +44,17 @@ def observe(given: Payload, trigger: str) -> None:
     if not path or policy.capture_in(given.directory) == "off":
         return
     reason = (given.text("reason") or "other") if trigger == "session-end" else None
-    left = not _recorded_here(path, reason, given.text("last_assistant_message"))
-    if left or trigger in _UNDERSTANDS:
+    goes_on = trigger in _UNDERSTANDS
+    left = not _recorded_here(path, reason, given.text("last_assistant_message"), folds=not goes_on)
+    if left or goes_on:
         from mait_code.hooks import worker
         from mait_code.hooks.detaching import detach
 
         detach(lambda: worker.finish(path, reason if left else None))
 
 
-def _recorded_here(path: str, reason: str | None, answer: str) -> bool:
-    """Record now what is little. False where it is left to the worker."""
+def _recorded_here(path: str, reason: str | None, answer: str, folds: bool) -> bool:
+    """Record now what is little. False where it is left to the worker. The store is left to it where there will be one."""
     from mait_code.commands.capture import cursors, recording
     from mait_code.commands.workspace import Workspace
 
@@ -64,7 +65,7 @@ def _recorded_here(path: str, reason: str | None, answer: str) -> bool:
             return True  # the client keeps no transcript of this session, or nothing was asked
         if size - cursors.load(ws.home, path).place > _AT_ONCE:
             return False
-        recording.record(ws, path, reason=reason, answer=answer, hurried=True)
+        recording.record(ws, path, reason=reason, answer=answer, hurried=True, folds=folds)
     return True
 
 

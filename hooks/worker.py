@@ -31,13 +31,15 @@ def finish(path: str, reason: str | None) -> None:
         _step("worker sync", lambda: _sync(ws))
 
 
-def tidy() -> None:
-    """At a session's start: sync, and complete what was never finished."""
+def tidy(synced: Callable[[], None] = lambda: None) -> None:
+    """At a session's start: sync, tell `synced` that this is done, and complete what was never finished."""
     from mait_code.commands.workspace import Workspace
 
     began = time.monotonic()
     with Workspace.open() as ws:
         _step("worker sync", lambda: _sync(ws))
+        synced()
+        _step("worker bridge", lambda: _bridge(ws))
         _step("worker tidy", lambda: _complete(ws, began))
 
 
@@ -51,15 +53,23 @@ def _complete(ws: Workspace, began: float) -> None:
     from mait_code.commands import understanding
     from mait_code.commands.capture import beginnings
 
-    for path in beginnings.complete_unfinished(ws):
-        _understand(ws, path, began)
+    beginnings.complete_unfinished(ws)
+    for path in beginnings.not_handed_over(ws):
+        if _understand(ws, path, began) in ("budget", "nobody", "time"):
+            break  # as it would for all of them
     understanding.take_up(ws, budget_seconds=_left(began))
 
 
-def _understand(ws: Workspace, path: str, began: float) -> None:
+def _understand(ws: Workspace, path: str, began: float) -> str:
+    """Have a transcript understood. Returns what came of it (commands/understanding/run.py names the states)."""
     from mait_code.commands import understanding
+    from mait_code.commands.capture import beginnings, cursors
 
-    understanding.understand(ws, path, budget_seconds=_left(began), others=False)
+    size = cursors.load(ws.home, path).size
+    state = understanding.understand(ws, path, budget_seconds=_left(began), others=False).state
+    if state != "busy":
+        beginnings.hand_over(ws, path, size)
+    return state
 
 
 def _left(began: float) -> float:
@@ -76,7 +86,13 @@ def _sync(ws: Workspace) -> None:
         exchange.sync(ws)
 
 
-def _step(name: str, work: Callable[[], None]) -> None:
+def _bridge(ws: Workspace) -> None:
+    from mait_code.commands import bridge
+
+    bridge.run_once(ws)
+
+
+def _step(name: str, work: Callable[[], object]) -> None:
     from mait_code.commands import invocations
 
     began, outcome, fault = time.monotonic(), "ok", ""

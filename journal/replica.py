@@ -34,8 +34,8 @@ def _machine() -> str:
         return given
     for path in ("/etc/machine-id", "/var/lib/dbus/machine-id"):
         try:
-            with open(path, encoding="ascii") as file:
-                found = file.read().strip()
+            with open(path, "rb") as file:
+                found = file.read().decode("ascii").strip()  # which needs no codec to be loaded
         except (OSError, UnicodeDecodeError):
             continue
         if found:

@@ -9,13 +9,14 @@ from __future__ import annotations
 
 import os
 import stat
-from typing import TYPE_CHECKING, Any, Final
 
 from mait_code.journal.errors import BadInput, NotFound
 from mait_code.journal.settings_registry import REGISTRY, Setting, Value
 
+TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterable
+    from typing import Any
 
 __all__ = [
     "REGISTRY",
@@ -46,7 +47,7 @@ class Problem:
         return f"{self.where}: {self.message}"
 
 
-_BY_KEY: Final = {one.key: one for one in REGISTRY}
+_BY_KEY = {one.key: one for one in REGISTRY}
 
 
 class Resolved:
@@ -73,9 +74,9 @@ class Contents:
         self.problems: list[Problem] = []
 
 
-_EMPTY: Final = Contents()
+_EMPTY = Contents()
 #: Bytes of a file that is looked through before the TOML reader is loaded.
-_SMALL: Final = 65536
+_SMALL = 65536
 _read: tuple[object, Contents] | None = None
 
 

@@ -11,7 +11,6 @@ import orjson
 
 from mait_code.journal.event import Bad, Event, parse
 from mait_code.projections import register
-from mait_code.projections.bulk import Bulk
 from mait_code.projections.opening import Damaged
 
 TYPE_CHECKING = False
@@ -22,6 +21,7 @@ if TYPE_CHECKING:
     import apsw
 
     from mait_code.journal.reading import Change, Cursor
+    from mait_code.projections.bulk import Bulk
     from mait_code.projections.projection import Projection, Row
     from mait_code.projections.register import State
 
@@ -79,6 +79,8 @@ class Index:
 
     def fill(self, later: list[str]) -> None:
         """Say that the store is empty and has no indexes: the statements `later` make them at the end."""
+        from mait_code.projections.bulk import Bulk
+
         self._bulk = Bulk(self.projection.fold_all, [*later, *self.INDEXES])
 
     @property

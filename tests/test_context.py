@@ -168,6 +168,14 @@ def test_a_session_that_has_no_summary_is_told_by_its_turns(ws: Workspace) -> No
     assert section(told(ws), "session") == ["request: do flight", "outcome: did flight", "files: a.py"]
 
 
+def test_a_summary_that_does_not_say_what_was_asked_is_told_with_the_request(ws: Workspace) -> None:
+    write(ws, *session_of("flight", clock.wall() - DAY))
+    write(
+        ws, ("session.summarised", {"session": "flight", "project": "rocket", "notes": "It was cold.", "by": "haiku"})
+    )
+    assert section(told(ws), "session") == ["request: do flight", "notes: It was cold."]
+
+
 def test_settings_say_how_many_sessions_and_observations(ws: Workspace, monkeypatch: pytest.MonkeyPatch) -> None:
     now = clock.wall()
     write(ws, *(one for day in range(1, 5) for one in session_of(f"day {day}", now - day * DAY)))

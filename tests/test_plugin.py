@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from real_client import client
 
 from mait_code.commands.install.programs import HOOKS, PROGRAMS
 
@@ -201,18 +202,6 @@ def test_launcher_names_every_program() -> None:
 # -- the real client
 
 
-def client() -> str:
-    """The installed client, empty where there is none: it is proprietary, so it is not brought along."""
-    place = os.environ.get("RIG_CLAUDE_BIN") or shutil.which("claude") or ""
-    folder = os.environ.get("RIG_CLIENT_DIR") or os.path.expanduser("~/.cache/claude-client-rig")
-    rig = os.path.join(folder, "node_modules/@anthropic-ai/claude-code-linux-x64/claude")
-    return place or (rig if os.access(rig, os.X_OK) else "")
-
-
-CLIENT = client()
-
-
-@pytest.mark.skipif(not CLIENT, reason="the client is not on this machine; it is had by npm")
 def test_the_client_takes_the_plugin(home: Path) -> None:
     env = {
         "PATH": "/usr/local/bin:/usr/bin:/bin",
@@ -222,7 +211,7 @@ def test_the_client_takes_the_plugin(home: Path) -> None:
         "ANTHROPIC_API_KEY": "none",
         "ANTHROPIC_BASE_URL": "http://127.0.0.1:9",
     }
-    command = [CLIENT, "plugin", "validate", str(ROOT)]
+    command = [client.required(), "plugin", "validate", str(ROOT)]
     done = subprocess.run(command, capture_output=True, text=True, env=env, stdin=subprocess.DEVNULL, timeout=120)
     assert done.returncode == 0, done.stdout + done.stderr
     assert "Validation passed" in done.stdout

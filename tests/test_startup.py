@@ -9,6 +9,7 @@ import sys
 from pathlib import Path
 
 import pytest
+from transcripts import Transcript
 
 ROOT = Path(__file__).resolve().parent.parent
 
@@ -66,14 +67,36 @@ sys.stderr.write("\\n" + repr(sorted(set(sys.modules) - before)).replace("'", '"
 """
 
 
+#: A hook leaves by `os._exit`, and so does the process it starts, which is not looked at.
+HOOK_PROBE = """
+import os, sys
+import orjson, apsw
+before = set(sys.modules)
+sys.argv = sys.argv[1:]
+leave, started = os._exit, os.getpid()
+def told(code):
+    if os.getpid() == started:
+        found = sorted(set(sys.modules) - before)
+        os.write(2, ("\\n" + repr(found)).replace("'", '"').encode())
+    leave(code)
+os._exit = told
+__import__("mait_code.hooks." + sys.argv[0], fromlist=["main"]).main()
+"""
+
+
 def loaded(arguments: list[str]) -> tuple[set[str], str]:
     """The modules of one command line, without those that a bare interpreter has, and what it said on stderr.
 
     Without site: the editable install's own import hook would hide much of what is looked for.
     """
+    return _loaded(PROBE, arguments)
+
+
+def _loaded(probe: str, arguments: list[str], given: bytes = b"") -> tuple[set[str], str]:
     packages = next(path for path in sys.path if path.endswith("site-packages"))
     env = {**os.environ, "PYTHONPATH": os.pathsep.join([str(ROOT / ".types"), packages]), "MAIT_CODE_DEBUG": "1"}
-    done = subprocess.run([sys.executable, "-S", "-c", PROBE, *arguments], capture_output=True, env=env, timeout=60)
+    command = [sys.executable, "-S", "-c", probe, *arguments]
+    done = subprocess.run(command, input=given, capture_output=True, env=env, timeout=60)
     said, _, modules = done.stderr.decode().rpartition("\n")
     assert done.returncode == 0, done.stderr.decode()
     return set(json.loads(modules)), said
@@ -127,3 +150,29 @@ def test_daily_commands_load_nothing_heavy(arguments: list[str]) -> None:
     assert among(modules, HEAVY) == set()
     groups = {name for name in ("inbox", "reminders") if f"mait_code.commands.cli.{name}" in modules}
     assert groups <= set(arguments) | {arguments[0].removeprefix("mc-tool-")}
+
+
+#: Each hook with what the client tells it; the transcript has a turn that is not recorded yet.
+HOOKS = {
+    "session_start": {"source": "startup"},
+    "observe": {"last_assistant_message": "Done."},
+    "prompt": {"prompt": "where does the deploy wait?"},
+    "file_context": {"tool_name": "Read", "tool_input": {"file_path": "/home/user/project/src/a.py"}},
+    "statusline": {},
+}
+
+
+@pytest.mark.parametrize("name", HOOKS)
+def test_hooks_load_nothing_heavy(name: str, home: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Their floor is an interpreter with orjson and apsw: click and what it brings are dear here, too."""
+    for setting in ("INJECT_ON_PROMPT", "FILE_CONTEXT"):
+        monkeypatch.setenv(f"MAIT_CODE_{setting}", "on")
+    monkeypatch.setenv("MAIT_CODE_CAPTURE", "evidence")
+    loaded(["mait-code", "memory", "store", "the deploy waits for the queue", "--scope", "global"])
+    written = Transcript(home / "transcripts")
+    written.turn()
+    told = {"session_id": written.session, "transcript_path": written.path, "cwd": str(home), **HOOKS[name]}
+    modules, said = _loaded(HOOK_PROBE, [name], json.dumps(told).encode())
+    assert "Traceback" not in said
+    assert f"mait_code.hooks.{name}" in modules
+    assert among(modules, HEAVY | {"click", "typing"}) == set()

@@ -25,6 +25,7 @@ from mait_code.commands.model import spending
 from mait_code.commands.understanding import conversation, modes, progress, take_up, understand, windows
 from mait_code.commands.understanding.windows import Place
 from mait_code.commands.workspace import Workspace
+from mait_code.hooks import worker
 from mait_code.journal.errors import BadInput, NotFound
 
 if TYPE_CHECKING:
@@ -521,6 +522,24 @@ def test_killed_while_the_model_thinks_then_run_again(ws: Workspace, transcript:
     assert session_in(api.prompts[1]) == session_in(api.prompts[2])
     told = "".join(session_in(api.prompts[one]) for one in (0, 2, 3))
     assert [told.count(f"request {number} ") for number in range(3)] == [1, 1, 1]
+
+
+def test_killed_in_the_first_window_then_the_next_session_starts(
+    ws: Workspace, transcript: Transcript, model: Model
+) -> None:
+    transcript.turn("the only one")
+    with model(server.hang(60), tool(GOOD)) as api:
+        recording.record(ws, transcript.path, reason="other")
+        process = started(transcript.path)
+        end = time.monotonic() + 30
+        while not api.requests and time.monotonic() < end:
+            time.sleep(0.02)
+        os.kill(process.pid, signal.SIGKILL)
+        process.communicate()
+        for _ in range(2):
+            worker.tidy()  # nothing was written to the transcript since, and no progress is noted
+            assert titles(ws).count("The cart counted twice") == 1
+        assert len(api.requests) == 2
 
 
 def test_killed_between_storing_and_noting_it_then_the_session_goes_on(

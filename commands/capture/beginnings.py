@@ -51,6 +51,27 @@ def complete_unfinished(ws: Workspace) -> list[str]:
     return found
 
 
+def not_handed_over(ws: Workspace) -> list[str]:
+    """Transcripts of sessions that ended, of which nobody has seen to that they are understood: who was to do it was
+    killed."""
+    return [
+        cursor.path
+        for cursor in cursors.every(ws.home)
+        if cursor.closed
+        and cursor.handed != cursor.size
+        and not cursors.is_agent(cursor.path)
+        and os.path.exists(cursor.path)
+    ]
+
+
+def hand_over(ws: Workspace, path: str, size: int) -> None:
+    """A transcript is understood up to a size, or it is noted elsewhere what is left of it."""
+    cursor = cursors.load(ws.home, path)
+    if cursor.size:
+        cursor.handed = size
+        cursors.store(ws.home, cursor)
+
+
 def _is_over(cursor: Cursor, written: float) -> bool:
     if not cursor.pid:
         return time.time() - written > _LONG_AGO

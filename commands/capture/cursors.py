@@ -24,16 +24,25 @@ class Cursor:
     """Where the last turn that was read begins, which may have grown since; and what is known of the end.
 
     `size` is that of the transcript when it was read, so that one that has grown is noticed. `closed` says that the session
-    was seen to end, `pid` which process of the client it runs in (0: not known).
+    was seen to end, `pid` which process of the client it runs in (0: not known). `handed` is the size it had when it was last
+    seen to that it is understood, be it later: where that is another one, whoever was to do it is gone.
     """
 
-    __slots__ = ("closed", "path", "pid", "place", "size", "uuid")
+    __slots__ = ("closed", "handed", "path", "pid", "place", "size", "uuid")
 
     def __init__(
-        self, path: str, place: int = 0, uuid: str = "", size: int = 0, closed: bool = False, pid: int = 0
+        self,
+        path: str,
+        place: int = 0,
+        uuid: str = "",
+        size: int = 0,
+        closed: bool = False,
+        pid: int = 0,
+        handed: int = 0,
     ) -> None:
         self.path = path
         self.pid = pid
+        self.handed = handed
         self.place = place
         self.uuid = uuid
         self.size = size
@@ -52,8 +61,8 @@ def load(home: Home, path: str) -> Cursor:
     try:
         with open(file_of(home, path), "rb") as file:
             held = orjson.loads(file.read())
-        numbers = [int(held[name]) for name in ("place", "size", "pid")]
-        cursor = Cursor(path, numbers[0], str(held["uuid"]), numbers[1], bool(held["closed"]), numbers[2])
+        place, size, pid = (int(held[name]) for name in ("place", "size", "pid"))
+        cursor = Cursor(path, place, str(held["uuid"]), size, bool(held["closed"]), pid, int(held.get("handed", 0)))
         return cursor if held["path"] == path and cursor.place >= 0 else Cursor(path)
     except (OSError, ValueError, TypeError, KeyError):
         return Cursor(path)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-from typing import TYPE_CHECKING, Any
 
 import orjson
 
@@ -11,8 +10,10 @@ from mait_code.journal.errors import Refused
 from mait_code.journal.home import make_directory, write_atomically
 from mait_code.journal.sha import hex_prefix
 
+TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterator
+    from typing import Any
 
 __all__ = ["SCHEMA", "Place", "Record", "directory", "older_than_program", "source", "stamp"]
 
