@@ -102,7 +102,22 @@ def change(key: str, raw: str | None) -> Change:
     after = settings.resolve(key)
     wins = after.source == "env" and new is not None
     notes = [f"{entry.variable} is set and wins: {_shown(after.value)} stays in force here"] if wins else []
+    if after.value != before:
+        notes += _about_hooks(key)
     return Change(key, _shown(before), _shown(after.value), after.source, notes)
+
+
+def _about_hooks(key: str) -> list[str]:
+    """What else it takes where a hook in the client's settings hangs on this key."""
+    from mait_code.commands.install import programs, state
+
+    hook = next((hook for hook in programs.HOOKS if hook.setting == key), None)
+    route = state.route() if hook is not None else ""
+    if route == "install":
+        return ["mait-code install brings Claude Code's hooks up to it"]
+    if route == "plug-in" and hook is not None and hook.event == "PreToolUse":
+        return ["the plug-in has no hook for it: mait-code install in its place has"]
+    return []
 
 
 def _change_variable(key: str, raw: str | None) -> Change:

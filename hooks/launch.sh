@@ -20,7 +20,7 @@ home=${HOME:-}
 claude=${CLAUDE_CONFIG_DIR:-$home/.claude}
 if grep -q 'mc-hook-' "$claude/settings.json" 2>/dev/null; then pass; fi
 
-# Two hooks are off unless a setting says otherwise. Asked here, since starting Python only to find that out costs each prompt.
+# One hook is off unless a setting says otherwise. Asked here, since starting Python only to find that out costs each prompt.
 is_on() {
     if [ -n "$2" ]; then
         case $2 in [Tt][Rr][Uu][Ee] | [Yy][Ee][Ss] | [Oo][Nn] | 1) return 0 ;; *) return 1 ;; esac
@@ -28,10 +28,9 @@ is_on() {
     grep -Eiq "^[[:space:]]*\"?$1\"?[[:space:]]*=[[:space:]]*[\"']?(true|yes|on|1)[\"']?[[:space:]]*(#.*)?\$" \
         "${XDG_CONFIG_HOME:-$home/.config}/mait-code/settings.toml" 2>/dev/null
 }
-case $program in
-mc-hook-prompt) is_on inject-on-prompt "${MAIT_CODE_INJECT_ON_PROMPT:-}" || pass ;;
-mc-hook-file-context) is_on file-context "${MAIT_CODE_FILE_CONTEXT:-}" || pass ;;
-esac
+if [ "$program" = mc-hook-prompt ]; then
+    is_on inject-on-prompt "${MAIT_CODE_INJECT_ON_PROMPT:-}" || pass
+fi
 
 data=${XDG_DATA_HOME:-$home/.local/share}
 root=${CLAUDE_PLUGIN_ROOT:-$(cd "$(dirname "$0")/.." 2>/dev/null && pwd)}

@@ -54,7 +54,8 @@ class Home:
         self.real = os.path.realpath(self.data)
         self.journal = os.path.join(self.data, "journal")
         self.stays = stays
-        self.state = os.path.join(state_root(), hex_prefix(os.fsencode(self.real)), "local" if stays else "").rstrip("/")
+        state = os.path.join(state_root(), hex_prefix(os.fsencode(self.real)))
+        self.state = os.path.join(state, "local") if stays else state
         #: Files and directories of the journal that are there and cannot be read, each with the reason, as found by
         #: whoever read last: what they hold is unknown, which is not the same as nothing.
         self.unreadable: dict[str, str] = {}

@@ -278,7 +278,9 @@ def test_hooks_have_the_shape_the_client_wants(cli: Callable[..., Result], claud
 
 def test_hooks_follow_their_settings(cli: Callable[..., Result], claude: Path) -> None:
     cli("install")
-    cli("settings", "set", "inject-on-prompt", "on")
+    said = cli("settings", "set", "inject-on-prompt", "on")
+    assert "mait-code install" in said.out + said.err
+    assert "mait-code install" not in cli("settings", "set", "inject-on-prompt", "on").err, "nothing has changed"
     cli("settings", "set", "file-context", "true")
     assert "Changed" in cli("install").out
     assert commands(claude, "UserPromptSubmit")[0].endswith("/mc-hook-prompt")

@@ -127,7 +127,7 @@ def test_a_hook_that_finds_it_taken_leaves_it_in_a_spool_of_its_own(
         with ws.journal.writing():
             pass  # whoever writes what travels leaves it where it is
         assert spool.waiting(ws.local_journal.home)
-    assert [one for one in here.json("doctor")["checks"] if one["name"] == "spool"][0]["level"] == "warn"
+    assert next(one for one in here.json("doctor")["checks"] if one["name"] == "spool")["level"] == "warn"
     record(here, written)
     here.ok("sync")
     there.ok("sync")
@@ -166,8 +166,8 @@ def test_a_move_keeps_both_replicas(machines: tuple[Machine, Machine], tmp_path:
     before = {one["replica"] for one in here.json("replicas")}
     target = tmp_path / "elsewhere"
     os.environ.pop("MAIT_CODE_DATA_DIR")
-    here._cli("settings", "set", "data-dir", str(here.folder / "data"))  # noqa: SLF001 - no data directory of its own
-    moved = here._cli("settings", "set", "data-dir", str(target), "--move-data")  # noqa: SLF001
+    here._cli("settings", "set", "data-dir", str(here.folder / "data"))
+    moved = here._cli("settings", "set", "data-dir", str(target), "--move-data")
     assert moved.code == 0, moved.err
     written.turn("once more")
     from mait_code.journal.home import Home

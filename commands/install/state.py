@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from mait_code.commands.install.json_text import Document
     from mait_code.commands.workspace import Workspace
 
-__all__ = ["look"]
+__all__ = ["look", "route"]
 
 
 def look(ws: Workspace, given: str | None = None) -> dict[str, Any]:
@@ -47,6 +47,14 @@ def look(ws: Workspace, given: str | None = None) -> dict[str, Any]:
     found["binary_path"] = shutil.which("mait-code")
     found["state"] = _state(found)
     return found
+
+
+def route() -> str:
+    """How Claude Code comes to run our hooks: install, plug-in, or empty where it does not."""
+    found = _client(claude_files.directory())
+    if found["hooks_registered"]:
+        return "install"
+    return "plug-in" if found["plugin"] else ""
 
 
 def _client(claude_dir: str) -> dict[str, Any]:
