@@ -172,7 +172,7 @@ class Git:
         life within the limit is left. The caller judges the answer."""
         seconds = max(1, int(self.silence))
         own_ssh = self.setting("core.sshcommand")
-        environment = _inherited()
+        environment = inherited()
         environment.update(
             GIT_TERMINAL_PROMPT="0", GIT_ASKPASS="", SSH_ASKPASS_REQUIRE="never", GCM_INTERACTIVE="never"
         )
@@ -207,7 +207,7 @@ class Git:
         """The effective configuration, the user's included: key (lower case but for its middle) -> values in order."""
         if self._settings is None:
             command = [*self._prefix()[:3], "config", "--list", "-z"]
-            answer = finish(self._start(command, _inherited(), _PRIVATE), b"")
+            answer = finish(self._start(command, inherited(), _PRIVATE), b"")
             if answer.code != 0:
                 raise failure("git's configuration cannot be read", answer)
             self._settings = pairs(answer.out)
@@ -246,7 +246,7 @@ def pairs(listing: bytes) -> dict[str, list[str]]:
     return found
 
 
-def _inherited() -> dict[str, str]:
+def inherited() -> dict[str, str]:
     """Our environment without what belongs to a git around us (its hooks set `GIT_DIR` and more)."""
     environment = {name: value for name, value in os.environ.items() if name[:4] != "GIT_" or _KEPT.fullmatch(name)}
     environment["LC_ALL"] = "C"

@@ -827,6 +827,17 @@ def test_update_follows_the_branch(checkout: Path) -> None:
     assert "up to date" in again.lines[0]
 
 
+def test_update_from_within_a_git_hook(checkout: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """What git tells its hooks of the repository around them is none of ours."""
+    newest = git(tmp_path / "remote", "rev-parse", "HEAD")
+    other = tmp_path / "other"
+    other.mkdir()
+    git(other, "init", "--quiet")
+    monkeypatch.setenv("GIT_DIR", str(other / ".git"))
+    monkeypatch.setenv("GIT_INDEX_FILE", str(other / "index"))
+    assert updating.update(lambda _line: None).after == newest
+
+
 def test_update_to_a_version_and_from_it_to_the_newest(checkout: Path) -> None:
     updating.update(lambda _line: None, ref="v0.9")
     assert git(checkout, "describe", "--tags") == "v0.9"

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 
 from mait_code.commands.install import record
 from mait_code.journal.errors import GitFailed, MaitError, Refused
+from mait_code.journal.git import inherited
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -168,7 +169,7 @@ class _Git:
         self.checkout = checkout
 
     def run(self, *arguments: str) -> str:
-        environment = {**os.environ, "GIT_TERMINAL_PROMPT": "0", "LC_ALL": "C"}
+        environment = {**inherited(), "GIT_TERMINAL_PROMPT": "0"}
         try:
             done = subprocess.run(
                 ["git", "-C", self.checkout, *arguments],
