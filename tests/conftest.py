@@ -13,6 +13,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import pytest
+from two_machines import Machine
 
 from mait_code.commands.cli.frame import Group
 from mait_code.commands.cli.run import run
@@ -68,6 +69,27 @@ def cli(capsys: pytest.CaptureFixture[str]) -> Callable[..., Result]:
         return Result(code, captured.out, captured.err)
 
     return call
+
+
+@pytest.fixture
+def rocket(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """The test runs in a directory that is a project of its own."""
+    directory = tmp_path / "rocket"
+    directory.mkdir()
+    monkeypatch.chdir(directory)
+    return directory
+
+
+@pytest.fixture
+def desk(tmp_path: Path, cli: Callable[..., Result], monkeypatch: pytest.MonkeyPatch) -> Machine:
+    """A machine on which command lines run."""
+    return Machine(tmp_path, "desk", cli, monkeypatch)
+
+
+@pytest.fixture
+def lap(tmp_path: Path, cli: Callable[..., Result], monkeypatch: pytest.MonkeyPatch) -> Machine:
+    """Another one."""
+    return Machine(tmp_path, "lap", cli, monkeypatch)
 
 
 @dataclass(frozen=True)

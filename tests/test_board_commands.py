@@ -21,12 +21,8 @@ CARD_KEYS = {
 
 
 @pytest.fixture(autouse=True)
-def place(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """The commands run in a directory that is a project of its own."""
-    directory = tmp_path / "rocket"
-    directory.mkdir()
-    monkeypatch.chdir(directory)
-    return directory
+def place(rocket: Path) -> Path:
+    return rocket
 
 
 def added(cli: Cli, *arguments: str) -> dict[str, Any]:

@@ -36,12 +36,8 @@ STORES = ("memory", "board", "inbox", "reminders")
 
 
 @pytest.fixture(autouse=True)
-def place(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """Sessions run in a directory that is a project of its own."""
-    directory = tmp_path / "rocket"
-    directory.mkdir()
-    monkeypatch.chdir(directory)
-    return directory
+def place(rocket: Path) -> Path:
+    return rocket
 
 
 @pytest.fixture

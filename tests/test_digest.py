@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import re
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import pytest
 from two_machines import Machine, exchange
@@ -13,18 +13,7 @@ from mait_code.projections.digest import total
 from mait_code.projections.stores import NAMES
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
-    from pathlib import Path
-
-
-@pytest.fixture
-def desk(tmp_path: Path, cli: Callable[..., Any], monkeypatch: pytest.MonkeyPatch) -> Machine:
-    return Machine(tmp_path, "desk", cli, monkeypatch)
-
-
-@pytest.fixture
-def lap(tmp_path: Path, cli: Callable[..., Any], monkeypatch: pytest.MonkeyPatch) -> Machine:
-    return Machine(tmp_path, "lap", cli, monkeypatch)
+    pass
 
 
 def test_form(desk: Machine) -> None:

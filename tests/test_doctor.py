@@ -40,11 +40,6 @@ def desk(tmp_path: Path, cli: Callable[..., Any], monkeypatch: pytest.MonkeyPatc
     return machine
 
 
-@pytest.fixture
-def lap(tmp_path: Path, cli: Callable[..., Any], monkeypatch: pytest.MonkeyPatch) -> Machine:
-    return Machine(tmp_path, "lap", cli, monkeypatch)
-
-
 def checks(machine: Machine, *arguments: str) -> dict[str, Any]:
     """The checks by name; the worst of those that share one."""
     rank = ["ok", "warn", "fail"]

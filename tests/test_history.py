@@ -4,22 +4,10 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-import pytest
 from two_machines import Machine, exchange
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
-    from pathlib import Path
-
-
-@pytest.fixture
-def desk(tmp_path: Path, cli: Callable[..., Any], monkeypatch: pytest.MonkeyPatch) -> Machine:
-    return Machine(tmp_path, "desk", cli, monkeypatch)
-
-
-@pytest.fixture
-def lap(tmp_path: Path, cli: Callable[..., Any], monkeypatch: pytest.MonkeyPatch) -> Machine:
-    return Machine(tmp_path, "lap", cli, monkeypatch)
+    pass
 
 
 def changes(machine: Machine, *arguments: str) -> list[dict[str, tuple[Any, Any]]]:

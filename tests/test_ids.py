@@ -15,20 +15,7 @@ from mait_code.journal.ids import ALPHABET, LETTERS
 from mait_code.projections import ids, stores
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
-    from pathlib import Path
-
     from mait_code.projections.store import Store
-
-
-@pytest.fixture
-def desk(tmp_path: Path, cli: Callable[..., Any], monkeypatch: pytest.MonkeyPatch) -> Machine:
-    return Machine(tmp_path, "desk", cli, monkeypatch)
-
-
-@pytest.fixture
-def lap(tmp_path: Path, cli: Callable[..., Any], monkeypatch: pytest.MonkeyPatch) -> Machine:
-    return Machine(tmp_path, "lap", cli, monkeypatch)
 
 
 def capture(machine: Machine, *names: str) -> Store:

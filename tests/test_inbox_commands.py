@@ -16,13 +16,7 @@ if TYPE_CHECKING:
 ITEM_KEYS = {"id", "short", "body", "project", "created_at", "conflicts", "newer"}
 
 
-@pytest.fixture(autouse=True)
-def place(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """The commands run in a directory that is a project of its own."""
-    directory = tmp_path / "rocket"
-    directory.mkdir()
-    monkeypatch.chdir(directory)
-    return directory
+pytestmark = pytest.mark.usefixtures("rocket")
 
 
 def done(cli: Cli, *arguments: str) -> dict[str, Any]:

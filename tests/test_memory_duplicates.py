@@ -26,13 +26,7 @@ if TYPE_CHECKING:
     Cli = Callable[..., Any]
 
 
-@pytest.fixture(autouse=True)
-def place(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """The commands run in a directory that is a project of its own."""
-    directory = tmp_path / "rocket"
-    directory.mkdir()
-    monkeypatch.chdir(directory)
-    return directory
+pytestmark = pytest.mark.usefixtures("rocket")
 
 
 def done(cli: Cli, *arguments: str) -> Any:

@@ -19,7 +19,6 @@ from mait_code.projections import stores
 
 if TYPE_CHECKING:
     from collections.abc import Callable
-    from pathlib import Path
 
 NOW = datetime(2026, 12, 2, 12, 0, tzinfo=UTC)  # a Wednesday
 
@@ -41,16 +40,6 @@ def clock(monkeypatch: pytest.MonkeyPatch) -> Clock:
     found = Clock()
     monkeypatch.setattr(commands, "_now", lambda: found.now)
     return found
-
-
-@pytest.fixture
-def desk(tmp_path: Path, cli: Callable[..., Any], monkeypatch: pytest.MonkeyPatch) -> Machine:
-    return Machine(tmp_path, "desk", cli, monkeypatch)
-
-
-@pytest.fixture
-def lap(tmp_path: Path, cli: Callable[..., Any], monkeypatch: pytest.MonkeyPatch) -> Machine:
-    return Machine(tmp_path, "lap", cli, monkeypatch)
 
 
 def berlin(patch: pytest.MonkeyPatch, zone: str = "Europe/Berlin") -> None:

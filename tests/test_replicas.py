@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import shutil
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import pytest
 from two_machines import Machine, exchange
@@ -12,20 +12,9 @@ from two_machines import Machine, exchange
 from mait_code.journal import clock
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
-    from pathlib import Path
+    pass
 
 YEAR = 365 * 86400 * clock.SECOND
-
-
-@pytest.fixture
-def desk(tmp_path: Path, cli: Callable[..., Any], monkeypatch: pytest.MonkeyPatch) -> Machine:
-    return Machine(tmp_path, "desk", cli, monkeypatch)
-
-
-@pytest.fixture
-def lap(tmp_path: Path, cli: Callable[..., Any], monkeypatch: pytest.MonkeyPatch) -> Machine:
-    return Machine(tmp_path, "lap", cli, monkeypatch)
 
 
 def test_nobody(desk: Machine) -> None:

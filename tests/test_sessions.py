@@ -29,15 +29,6 @@ FLIGHT, LANDING = "1f2e3d4c-0000-4000-8000-000000000001", "1f2e9999-0000-4000-80
 
 
 @pytest.fixture
-def rocket(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """The commands run in a directory that is a project of its own."""
-    directory = tmp_path / "rocket"
-    directory.mkdir()
-    monkeypatch.chdir(directory)
-    return directory
-
-
-@pytest.fixture
 def ws(home: Path) -> Iterator[Workspace]:
     with Workspace(Home(str(home / "data"))) as opened:
         yield opened

@@ -27,11 +27,6 @@ def desk(tmp_path: Path, cli: Callable[..., Any], monkeypatch: pytest.MonkeyPatc
     return machine
 
 
-@pytest.fixture
-def lap(tmp_path: Path, cli: Callable[..., Any], monkeypatch: pytest.MonkeyPatch) -> Machine:
-    return Machine(tmp_path, "lap", cli, monkeypatch)
-
-
 def lines(machine: Machine) -> list[bytes]:
     return machine.files()[machine.segment()].splitlines(keepends=True)
 
