@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import orjson
 
-from mait_code.commands.model.wire import Watch, opener
+from mait_code.commands.http_request import Answered, Lost, fetch
 from mait_code.journal.errors import Refused
 from mait_code.journal.secrets import mask
 
@@ -164,54 +164,32 @@ def _cut(text: str) -> str:
 
 def _exchange(channel: Channel, url: str, headers: dict[str, str], content: bytes | None, left: float) -> bytes:
     """The body of a good answer, of which at most one byte more than _MOST is read."""
-    from http.client import HTTPException
-    from urllib.error import HTTPError, URLError
-    from urllib.request import Request
-
-    if left <= 0:
-        raise _late(channel)
     headers = {"User-Agent": "mait-code", **headers}
     if channel.token:
         headers["Authorization"] = f"Bearer {channel.token}"
-    watch = Watch(left)
     try:
-        request = Request(url, content, headers)  # noqa: S310  # bridge_config lets http and https through
-        with watch:
-            try:
-                with opener(watch.over).open(request, timeout=left) as response:
-                    raw: bytes = response.read(_MOST + 1)
-            except HTTPError as error:
-                with error:
-                    raise _turned_down(channel, error.code, _said(error)) from None
-    except (URLError, HTTPException, OSError, ValueError) as error:
-        reason = error.reason if isinstance(error, URLError) else error
-        if watch.expired or isinstance(reason, TimeoutError):
-            raise _late(channel) from error
-        said = mask(str(reason))[0][:200] or type(reason).__name__
+        return fetch(url, headers, content, left, _MOST)
+    except TimeoutError as error:
+        raise NtfyFailed(f"{channel.place} did not answer in time") from error
+    except Answered as answer:
+        raise _turned_down(channel, answer) from None
+    except Lost as error:
+        said = mask(str(error.reason))[0][:200] or type(error.reason).__name__
         hint = "check the network, the proxy and the server's address; nothing is lost"
         raise NtfyFailed(f"{channel.place} cannot be reached: {said}", hint) from error
-    if watch.expired:
-        raise _late(channel)
-    return raw
 
 
-def _late(channel: Channel) -> NtfyFailed:
-    return NtfyFailed(f"{channel.place} did not answer in time")
-
-
-def _turned_down(channel: Channel, code: int, said: str) -> NtfyFailed:
+def _turned_down(channel: Channel, answer: Answered) -> NtfyFailed:
+    code = answer.code
     if 300 <= code < 400:
         hint = "name the address it leads to as the server: a token is not sent on"
         return NtfyFailed(f"{channel.place} answered {code}, a redirect", hint, reached=True)
-    return NtfyFailed(f"{channel.place} answered {code}{said}", _HINTS.get(code, ""), reached=True)
+    return NtfyFailed(f"{channel.place} answered {code}{_said(answer.body)}", _HINTS.get(code, ""), reached=True)
 
 
-def _said(error: Any) -> str:
+def _said(body: bytes) -> str:
     """What the server gave as its reason, where it is ntfy's."""
-    from http.client import HTTPException
-
     try:
-        reason = orjson.loads(error.read(65_536))["error"]
-        return f": {mask(str(reason))[0][:200]}"
-    except (orjson.JSONDecodeError, LookupError, TypeError, HTTPException, OSError):
+        return f": {mask(str(orjson.loads(body)['error']))[0][:200]}"
+    except (orjson.JSONDecodeError, LookupError, TypeError):
         return ""
