@@ -6,12 +6,13 @@ import os
 import re
 from typing import Any
 
+from mait_code.commands import settings_derived
 from mait_code.commands.output import path_text
 from mait_code.journal import settings
 from mait_code.journal.errors import BadInput, NotFound, Refused
 from mait_code.journal.home import Home
 
-__all__ = ["Change", "change", "change_data_dir", "listing", "masked", "one", "variables"]
+__all__ = ["Change", "change", "change_data_dir", "derived", "listing", "masked", "one", "variables"]
 
 _VARIABLE = re.compile(r"[A-Za-z_][A-Za-z0-9_]*\Z")
 _SECRET_WORDS = ("SECRET", "TOKEN", "PASSWORD", "PASSWD", "KEY", "CREDENTIAL")
@@ -43,6 +44,9 @@ def one(key: str) -> dict[str, Any]:
         if held is None:
             raise NotFound(f"{key} is not set in settings.toml", "mait-code settings list shows what is")
         return {"key": key, "value": masked(key[len(_ENV) :], held), "source": "settings"}
+    derived = settings_derived.one(key)
+    if derived is not None:
+        return {**derived, "value": _shown(derived["value"])}
     entry = settings.setting(key)
     resolved = settings.resolve(key)
     return {
@@ -55,6 +59,11 @@ def one(key: str) -> dict[str, Any]:
         "accepts": entry.accepts,
         "requires_migration": bool(entry.needs),
     }
+
+
+def derived() -> list[dict[str, Any]]:
+    """What follows from the settings, and can only be read."""
+    return [{**found, "value": _shown(found["value"])} for found in settings_derived.listing()]
 
 
 def _shown(value: object) -> object:
@@ -86,6 +95,7 @@ def change(key: str, raw: str | None) -> Change:
     if raw is None and key in settings.contents().unknown:
         settings_file.edit(lambda document: document.pop(key, None))
         return Change(key, "", "", "", [])
+    settings_derived.refuse(key)
     entry = settings.setting(key)
     new = None if raw is None else entry.parse(raw)
     if entry.kind == "path" and isinstance(new, str):

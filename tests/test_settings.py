@@ -527,3 +527,18 @@ def test_log_lies_in_the_state_directory(given: str | None, monkeypatch: pytest.
     if given is not None:
         monkeypatch.setenv("XDG_STATE_HOME", given)
     assert settings.value("log-file") == os.path.join(state_root(), "logs/invocations.jsonl")
+
+
+def test_what_follows_from_settings_can_be_read_and_not_set(cli: Callable[..., Any], home: Path) -> None:
+    listed = {one["key"]: one["value"] for one in cli("settings", "list", "--json").json["derived"]}
+    assert listed["embedding-dim"] == 384
+    assert listed["dashboard-config-path"] == str(home / "data/dashboard.toml")
+    assert listed["observations-dir"] == str(home / "data/journal")
+    assert "memory-db-path" in cli("settings", "list").out
+    cli("memory", "store", "--scope", "global", "the deploy waits for the queue")
+    got = cli("settings", "get", "memory-db-path")
+    assert (got.code, got.err) == (0, "")
+    assert os.path.isfile(got.out.split("\t")[0]), "it names the file that is used"
+    refused = cli("settings", "set", "memory-db-path", "/elsewhere")
+    assert refused.code == 2
+    assert "can be read, not set" in refused.err

@@ -33,10 +33,12 @@ def _print_list(out: Output) -> None:
     if out.json:
         env = [{"key": f"env.{name}", "value": value, "source": "settings"} for name, value in variables.items()]
         troubles = [{"where": one.where, "message": one.message, "key": one.key or None} for one in found]
-        out.data({"path": path(), "settings": listed, "env": env, "problems": troubles})
+        derived = settings.derived()
+        out.data({"path": path(), "settings": listed, "env": env, "derived": derived, "problems": troubles})
         return
     rows = [(one["key"], _shown(one["value"], one["unit"]), one["source"]) for one in listed]
     rows += [(f"env.{name}", value, "settings") for name, value in variables.items()]
+    rows += [(one["key"], _shown(one["value"]), one["source"]) for one in settings.derived()]
     keys, values = (max(len(row[column]) for row in rows) for column in (0, 1))
     for key, value, source in rows:
         out.line(out.style(key.ljust(keys), "bold"), "  ", value.ljust(values), "  ", out.style(f"({source})", "dim"))
@@ -64,7 +66,7 @@ def get(out: Output, key: str) -> None:
     else:
         # A tab, so that `cut -f1` gives the value alone.
         out.line(_shown(found["value"]), Styled("\t"), f"({found['source']})")
-    for problem in problems([] if key.startswith("env.") else [key]):
+    for problem in problems([key] if "default" in found else []):
         out.warn(str(problem))
 
 
