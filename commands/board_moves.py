@@ -21,14 +21,14 @@ if TYPE_CHECKING:
     from mait_code.projections.board_queries import Card
     from mait_code.projections.store import Store
 
-__all__ = ["archive", "bind", "complete", "move", "next_card", "refine", "remove", "unbind"]
+__all__ = ["archive", "bind", "complete", "enter", "move", "next_card", "refine", "remove", "unbind"]
 
 #: Where `next` looks: what has been refined is ready, what has not is better than nothing.
 READY = ("refined", "backlog")
 _NOT_BLOCKED = "id NOT IN (SELECT card_id FROM card_tags WHERE tag = 'blocked')"
 
 
-def _enter(ws: Workspace, writer: Writer, card: Card, column: str, session: Session | None) -> bool:
+def enter(ws: Workspace, writer: Writer, card: Card, column: str, session: Session | None) -> bool:
     """Move a card under the lock. False, and nothing written, where it is there already and nobody says otherwise."""
     if card.status == column and "status" not in card.conflicts:
         return False
@@ -61,7 +61,7 @@ def move(
     notes = []
     with ws.journal.writing(store) as writer:
         card = find(store, text, project)
-        if not _enter(ws, writer, card, column, who):
+        if not enter(ws, writer, card, column, who):
             notes.append(f"{card.short} is in {column} already; nothing changed")
             if column == "in_progress" and who is not None and card.bound_session is None:
                 notes.append(f"mait-code board bind {card.short} binds it to this session")
@@ -86,7 +86,7 @@ def refine(
         changed = {key: value for key, value in asked.items() if value != getattr(card, key) or key in card.conflicts}
         if changed:
             writer.append("card.edited", card.entity, **changed)
-        if not _enter(ws, writer, card, "refined", None) and not changed:
+        if not enter(ws, writer, card, "refined", None) and not changed:
             notes.append(f"{card.short} is in refined already; nothing changed")
     after = afterwards(ws, card.entity, notes)
     if not after.acceptance_criteria:
@@ -103,7 +103,7 @@ def complete(ws: Workspace, text: str, summary: str | None = None, project: str 
         told = texts["summary"]
         if told is not None and (told != card.completion_summary or "completion_summary" in card.conflicts):
             writer.append("card.edited", card.entity, completion_summary=told)
-        if not _enter(ws, writer, card, "done", None):
+        if not enter(ws, writer, card, "done", None):
             notes.append(f"{card.short} is done already" + ("" if writer.events else "; nothing changed"))
     return afterwards(ws, card.entity, notes)
 
@@ -136,7 +136,7 @@ def next_card(
     with ws.journal.writing(store) as writer:
         card = _next(store, project)
         if card is not None:
-            _enter(ws, writer, card, "in_progress", who)
+            enter(ws, writer, card, "in_progress", who)
     return None if card is None else afterwards(ws, card.entity, card.notes)
 
 

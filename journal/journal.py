@@ -18,7 +18,7 @@ class Journal:
     secret as it is; `masked` says what was changed about texts that were stored, in words that hold no secret.
     """
 
-    __slots__ = ("actor", "allow_secret", "home", "label", "masked", "session", "written")
+    __slots__ = ("actions", "actor", "allow_secret", "home", "label", "masked", "session", "written")
 
     def __init__(self, home: Home, actor: str = "me", session: str = "", label: str = "") -> None:
         self.home = home
@@ -29,6 +29,8 @@ class Journal:
         self.masked: list[str] = []
         #: The last event written into the log, by the first part of its kind.
         self.written: dict[str, str] = {}
+        #: The actions written into the log by this process, oldest first: what a screen offers to take back.
+        self.actions: list[str] = []
 
     def writing(self, *stores: SeesHeads, wait: float = COMMAND_WAIT) -> Writer:
         """A block that decides and appends one action. Waits for the lock up to `wait` seconds, else raises Busy."""

@@ -211,7 +211,12 @@ REGISTRY: tuple[Setting, ...] = (
         True,
         "Whether prompts and turns travel; otherwise they stay on this machine, and sessions with their summaries travel.",
     ),
-    Setting("auto-sync", "bool", False, "Whether sessions sync with the remote when they start and end; a start waits 3 seconds for it at most."),
+    Setting(
+        "auto-sync",
+        "bool",
+        False,
+        "Whether sessions sync with the remote when they start and end; a start waits 3 seconds for it at most.",
+    ),
     Setting(
         "bridge",
         "choice",

@@ -203,6 +203,7 @@ class Writer:
                     self._spool()
                 else:
                     self._tail.write(self.events, self._lines)
+                    self.journal.actions.append(self.events[0].tx)
                     self.journal.written.update((event.kind.partition(".")[0], event.id) for event in self.events)
                 self.journal.masked += self._masked
         finally:

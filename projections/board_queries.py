@@ -14,7 +14,20 @@ if TYPE_CHECKING:
 
     from mait_code.projections.store import Store
 
-__all__ = ["Card", "Comment", "cards", "counts", "deleted_cards", "one", "projects", "shown_register"]
+__all__ = [
+    "Card",
+    "Comment",
+    "Place",
+    "cards",
+    "counts",
+    "counts_by_project",
+    "deleted_cards",
+    "one",
+    "places",
+    "projects",
+    "shown_register",
+    "tags",
+]
 
 _COLUMNS = (
     "id, number, project, title, description, acceptance_criteria, status, priority, completion_summary, created_at,"
@@ -198,11 +211,44 @@ def deleted_cards(store: Store, entity: str = "") -> list[Card]:
     return sorted(found, key=lambda card: (card.updated_at, card.id), reverse=True)
 
 
+class Place:
+    """Where a card stands, and what it is found by: all that a screen holds of cards that it does not show."""
+
+    __slots__ = ("id", "number", "status", "title")
+
+    def __init__(self, id_: str, status: str, number: int | None, title: str) -> None:
+        self.id = id_
+        self.status = status
+        self.number = number
+        self.title = title
+
+
+def places(store: Store, where: str = "1", bindings: tuple[Any, ...] = ()) -> list[Place]:
+    """Where cards stand: the most urgent first, those done by when they were done, the latest first."""
+    order = f"ORDER BY completed_at DESC, {_RANK}, created_at, id"
+    rows = store.query(f"SELECT id, status, number, title FROM cards WHERE {where} {order}", bindings)
+    return [Place(*row) for row in rows]
+
+
+def tags(store: Store) -> dict[str, list[str]]:
+    """Every tag there is, with the ids of the cards that carry it."""
+    found: dict[str, list[str]] = {}
+    for tag, id_ in store.query("SELECT tag, card_id FROM card_tags ORDER BY tag"):
+        found.setdefault(tag, []).append(id_)
+    return found
+
+
 def projects(store: Store) -> list[str]:
     """Every project that has a card."""
     return [
         row[0] for row in store.query("SELECT DISTINCT project FROM cards WHERE project IS NOT NULL ORDER BY project")
     ]
+
+
+def counts_by_project(store: Store) -> dict[str, int]:
+    """How many cards each project has, under the names that stand on the cards."""
+    query = "SELECT project, count(*) FROM cards WHERE project IS NOT NULL GROUP BY project ORDER BY project"
+    return dict(store.query(query))
 
 
 def counts(store: Store, where: str = "1", bindings: tuple[Any, ...] = ()) -> dict[str, int]:

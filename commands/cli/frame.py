@@ -260,6 +260,8 @@ class Group(click.Group):
         invocation = _invocation(context)
         if self.table.screen and _wants_screen(invocation):
             assert invocation.screen is not None
+            if invocation.no_colour:
+                os.environ["NO_COLOR"] = "1"
             return invocation.screen(self.table.screen, lambda: _open_workspace(invocation))
         result: Result = load(self.table.summary)()
         return result
