@@ -98,6 +98,8 @@ def sections(group: Group, context: click.Context) -> Iterator[str]:
         yield arguments(below, found.params)
         yield options(below, [one for one in found.params if isinstance(one, click.Option)])
         if isinstance(found, Group):
+            if found.table.screen:
+                yield "On a terminal it opens its screen; with `--plain` it prints text there, too."
             yield contents(found.table, below.command_path)
             yield from sections(found, below)
 

@@ -145,7 +145,8 @@ def unknown(words: list[str]) -> str:
         if word in ("|", ">", "&&", ";", "--"):
             break
         if word.startswith("-") and len(word) > 1:
-            known = {name for one in (*found.params, *GLOBAL_OPTIONS) for name in (*one.opts, *one.secondary_opts)}
+            offered = (*found.get_params(context), *GLOBAL_OPTIONS)
+            known = {name for one in offered for name in (*one.opts, *one.secondary_opts)}
             if word.partition("=")[0] not in known | {"-h", "--help"}:
                 return word
         elif isinstance(found, Group) and re.fullmatch(r"[a-z]+", word):
@@ -169,9 +170,10 @@ def every_option() -> set[str]:
         for name in group.table.commands:
             found = group.get_command(context, name)
             assert found is not None
-            yield from (text for one in found.params for text in (*one.opts, *one.secondary_opts))
+            inside = Context(found, info_name=name, parent=context)
+            yield from (text for one in found.get_params(inside) for text in (*one.opts, *one.secondary_opts))
             if isinstance(found, Group):
-                yield from below(found, context)
+                yield from below(found, inside)
 
     top = Group("mait-code", COMMANDS)
     return {*below(top, Context(top)), *(text for one in GLOBAL_OPTIONS for text in one.opts), "--help", "-h"}
