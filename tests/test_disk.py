@@ -12,6 +12,7 @@ import sys
 from typing import TYPE_CHECKING, Any
 
 import pytest
+from transcripts import Transcript
 from workers.place import Place, read
 
 from mait_code.journal.errors import DiskRefused
@@ -21,6 +22,7 @@ from mait_code.projections.digest import digest
 
 if TYPE_CHECKING:
     from collections.abc import Callable
+    from pathlib import Path
 
 DISK = 74
 NOBODY = 65534
@@ -113,6 +115,28 @@ def test_a_disk_that_is_full_from_the_start(place: Place, what: str) -> None:
     assert again["code"] == 0, again
     assert [item["body"] for item in json.loads(listed["out"])] == ["room again"]
     assert len(lines_of(answer)) == 1
+
+
+@pytest.mark.parametrize("what", ["everything", "data", "state"])
+def test_hooks_on_a_full_disk_fail_no_session_and_lose_nothing(place: Place, what: str, tmp_path: Path) -> None:
+    folder = {"everything": place.folder, "data": place.home.data, "state": os.path.join(place.folder, "state")}[what]
+    written = Transcript(tmp_path / "elsewhere")
+    written.turn("make the cart faster")
+    if not namespace():
+        pytest.skip("this system lets nobody here mount a file system")
+    os.makedirs(folder, exist_ok=True)
+    command = [*namespace(), *place.command("workers.hooks_full_disk", folder, written.path)]
+    environment = place.environment(MAIT_CODE_CAPTURE="evidence")
+    done = subprocess.run(command, env=environment, capture_output=True, text=True, timeout=PATIENCE)
+    assert done.returncode == 0, done.stderr
+    answer = json.loads(done.stdout)
+    for said in answer["said"]:
+        assert said["code"] == 0, said
+        assert not said["out"] or said["hook"] == "statusline" or json.loads(said["out"]), said
+        assert "Traceback" not in said["err"], said
+    shown = json.loads(answer["shown"])
+    assert [turn["request"] for turn in shown["turns"]] == ["make the cart faster"]
+    assert len(shown["prompts"]) == 1
 
 
 @pytest.mark.parametrize("folded", [True, False], ids=["folded", "not-folded"])
