@@ -73,6 +73,17 @@ def test_a_turn_is_recorded_with_its_files_commands_and_failures(ws: Workspace, 
     assert summary["notes"] == "failed: pytest -q: exit 1, 1 failed"
 
 
+def test_a_traceback_is_told_by_its_last_line(ws: Workspace, tmp_path: Path) -> None:
+    written = Transcript(tmp_path / "p")
+    written.prompt("try the import")
+    said = "Exit code 1\nTraceback (most recent call last):\n  File \"x\", line 1\nModuleNotFoundError: No module named 'y'\n"
+    written.tool("Bash", {"command": "python x"}, said, error=True)
+    written.answer("It is missing.")
+    recording.record(ws, written.path)
+    (turn,) = rows(ws, "turns")
+    assert turn["failures"] == ["python x: exit 1, ModuleNotFoundError: No module named 'y'"]
+
+
 def test_reading_again_adds_nothing_and_what_has_grown_is_amended(ws: Workspace, tmp_path: Path) -> None:
     written = Transcript(tmp_path / "p")
     written.turn()

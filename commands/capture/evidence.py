@@ -103,12 +103,13 @@ class _Cleaned:
 
 
 def _failure(what: str, said: str) -> str:
-    """What failed and the first line of what was said of it. Each is cleaned whole: beside other words a secret may look like
-    none."""
+    """What failed and the line that says why: the first one, of a Python traceback the last. Each is cleaned whole: beside
+    other words a secret may look like none."""
     what, said = cleaned(what).strip(), cleaned(said)
     status = EXIT.match(said)
     told = [line.strip() for line in EXIT.sub("", said, count=1).splitlines() if line.strip()]
-    reason = ([f"exit {status[1]}"] if status else []) + told[:1]
+    says = told[-1:] if told and told[0].startswith("Traceback (") else told[:1]
+    reason = ([f"exit {status[1]}"] if status else []) + says
     return ": ".join(one for one in (what.partition("\n")[0], ", ".join(reason)) if one)
 
 
