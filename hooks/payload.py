@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import stat
 
 import orjson
 
@@ -51,7 +52,10 @@ class Payload:
     def transcript(self) -> str:
         """The session's transcript; where the payload names none, the newest of the working directory's. May be empty, and
         may not be there yet."""
-        return self.text("transcript_path") or ("" if self._raw else newest_transcript(self.directory))
+        named = self.text("transcript_path")
+        if named:
+            return named if _may_be_file(named) else ""
+        return "" if self._raw else newest_transcript(self.directory)
 
 
 def read(stdin: bytes) -> Payload:
@@ -100,6 +104,16 @@ def newest_transcript(directory: str) -> str:
     except OSError:
         return ""
     return newest
+
+
+def _may_be_file(path: str) -> bool:
+    """Whether a file is there, or nothing yet."""
+    try:
+        return stat.S_ISREG(os.stat(path).st_mode)
+    except FileNotFoundError:
+        return True
+    except (OSError, ValueError):
+        return False
 
 
 def _working_directory() -> str:

@@ -277,6 +277,27 @@ def test_ten_readers_at_once_make_one_record(tmp_path: Path, monkeypatch: pytest
         assert ws.refreshed("memory").conflicted() == []
 
 
+@pytest.mark.parametrize("what", ["device", "pipe", "directory", "nothing", "no path"])
+def test_what_is_no_file_is_not_read(tmp_path: Path, what: str) -> None:
+    """A device or a pipe would be read for ever."""
+    os.mkfifo(tmp_path / "pipe")
+    path = {"device": "/dev/zero", "pipe": str(tmp_path / "pipe"), "directory": str(tmp_path), "no path": "a\0b"}.get(
+        what, "/x"
+    )
+    environment = {**os.environ, "MAIT_CODE_LLM_PROVIDER": "none"}
+    given = json.dumps({"session_id": "s", "transcript_path": path, "cwd": str(tmp_path)}).encode()
+    for hook in ("session_start", "observe", "statusline"):
+        command = [sys.executable, "-m", f"mait_code.hooks.{hook}", "--trigger", "session-end"]
+        done = subprocess.run(command, input=given, env=environment, capture_output=True, timeout=30, check=False)
+        assert (done.returncode, done.stderr) == (0, b"")
+    with Workspace.open() as ws:
+        assert rows(ws, "turns") == []
+        assert beginnings.complete_unfinished(ws) == []
+        if what in ("device", "pipe", "directory"):
+            with pytest.raises(OSError, match=r"no file|directory"):
+                recording.record(ws, path)
+
+
 def test_no_secret_reaches_the_log(ws: Workspace, tmp_path: Path) -> None:
     written = Transcript(tmp_path / "p")
     samples = [one for one in secrets() if len(one.secret) > 7]  # shorter ones are words that stand in other texts, too

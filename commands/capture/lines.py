@@ -6,6 +6,10 @@ is no object, or is of a kind nobody here knows, is passed over; a last line wit
 
 from __future__ import annotations
 
+import errno
+import os
+import stat
+
 import orjson
 
 TYPE_CHECKING = False
@@ -35,8 +39,9 @@ class Line:
 
 
 def read(path: str, start: int = 0) -> Iterator[Line]:
-    """The records of a transcript from a place on, where a line begins. Raises OSError."""
-    with open(path, "rb", buffering=_CHUNK) as file:
+    """The records of a transcript from a place on, where a line begins. Raises OSError, also for what is no file: a pipe or a
+    device would be read for ever."""
+    with open(path, "rb", buffering=_CHUNK, opener=_file) as file:
         file.seek(start)
         place = start
         while raw := file.readline(LONGEST):
@@ -51,6 +56,14 @@ def read(path: str, start: int = 0) -> Iterator[Line]:
                 yield Line(begins, place, record)
             elif raw[-1:] != b"\n":
                 return
+
+
+def _file(path: str, flags: int) -> int:
+    handle = os.open(path, flags | os.O_NONBLOCK)
+    if not stat.S_ISREG(os.fstat(handle).st_mode):
+        os.close(handle)
+        raise OSError(errno.EINVAL, "this is no file", path)
+    return handle
 
 
 def decode(raw: bytes) -> Record | None:
