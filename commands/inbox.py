@@ -10,6 +10,7 @@ from mait_code.projections.inbox_queries import Item
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from collections.abc import Callable
     from typing import Any
 
     from mait_code.commands.workspace import Workspace
@@ -116,12 +117,14 @@ def count(ws: Workspace) -> int:
     return inbox_queries.count(ws.inbox)
 
 
-def edit(ws: Workspace, text: str, body: str) -> Item:
-    """Give an item another text. Refused where it has been dealt with."""
+def edit(ws: Workspace, text: str, body: str, check: Callable[[Item], None] | None = None) -> Item:
+    """Give an item another text. Refused where it has been dealt with. `check` sees it under the lock, and may raise."""
     texts, notes = stored_text.fitted({"text": stored_text.required(body, "the text")})
     store = ws.store("inbox")
     with ws.journal.writing(store) as writer:
         item = _open_item(store, text)
+        if check is not None:
+            check(item)
         if item.body == texts["text"] and "body" not in item.conflicts:
             notes.append(f"{item.short} reads like that already; nothing changed")
         else:
@@ -198,11 +201,13 @@ def triage(
     type_: str | None = None,
     importance: int | None = None,
     scope: str | None = None,
+    check: Callable[[Item], None] | None = None,
 ) -> Item:
     """Turn an item into a card, a reminder or a memory, or be done with it, in one action; both sides name each other.
 
     Title and description are taken from the item where they are not given; so is the project. `when` is the reminder's
-    time; type, importance and scope are the memory's. Raises BadInput for what the target cannot have.
+    time; type, importance and scope are the memory's. Raises BadInput for what the target cannot have. `check` sees the
+    item under the lock, and may raise.
     """
     _check_options(
         to, title=title, description=description, priority=priority, project=project, when=when, type=type_,
@@ -215,6 +220,8 @@ def triage(
     store = ws.store("inbox")
     with ws.journal.writing(store, other) as writer:
         item = _open_item(store, text)
+        if check is not None:
+            check(item)
         named = item.project if project is None else _project_named(ws, project)
         if to == "memory":
             made, notes = _make_memory(writer, other, item, type_ or "fact", importance, scope or "", named)
@@ -259,7 +266,7 @@ def _make_card(
 
     # What is taken from the item is in the log already.
     held = [field for field, given in (("title", title), ("description", description)) if given is None]
-    heading = stored_text.required(stored_text.one_line(title if title is not None else _heading(item)), "the title")
+    heading = stored_text.required(stored_text.one_line(title if title is not None else heading_of(item)), "the title")
     if description is None:
         # Whatever the title does not say goes along.
         description = item.body if item.body.strip() != heading else ""
@@ -270,7 +277,7 @@ def _make_card(
     return event.entity, notes
 
 
-def _heading(item: Item) -> str:
+def heading_of(item: Item) -> str:
     """The first line of an item, cut where it is a paragraph rather than a title."""
     line = item.first_line
     return line if len(line) <= LONGEST_HEADING else line[: LONGEST_HEADING - 1].rstrip() + "…"

@@ -14,6 +14,7 @@ from mait_code.projections.reminders import closed_through
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from collections.abc import Callable
     from datetime import datetime
     from typing import Any
 
@@ -70,11 +71,15 @@ def text_of(what: str) -> tuple[str, list[str]]:
     return texts["text"], notes
 
 
-def set_reminder(ws: Workspace, when: str, what: str, now: datetime, project: str | None = None) -> Reminder:
-    """Set a reminder. Raises BadInput for a time that cannot be read, Refused for one that is past."""
+def set_reminder(
+    ws: Workspace, when: str, what: str, now: datetime, project: str | None = None, *, apart: bool = False
+) -> Reminder:
+    """Set a reminder. Raises BadInput for a time that cannot be read, Refused for one that is past. `apart`: time and text
+    were asked for one by one, so that no word of the one can have slipped into the other."""
     text, notes = text_of(what)
     data: dict[str, Any] = {"what": text, "when": when_of(when, now)}
-    _refuse_unquoted(when, text, now)
+    if not apart:
+        _refuse_unquoted(when, text, now)
     if project and project.strip():
         data["project"] = stored_text.name(project, "the project")
     with ws.journal.writing(ws.store("reminders")) as writer:
@@ -116,8 +121,10 @@ def edit(
     when: str | None = None,
     what: str | None = None,
     project: str | None = None,
+    check: Callable[[Reminder], None] | None = None,
 ) -> Reminder:
-    """Change text, time or project. A new time makes a dismissed reminder stand again."""
+    """Change text, time or project. A new time makes a dismissed reminder stand again. `check` sees the reminder under
+    the lock, and may raise."""
     asked: dict[str, Any] = {}
     notes: list[str] = []
     if what is not None:
@@ -132,6 +139,8 @@ def edit(
     store = ws.store("reminders")
     with ws.journal.writing(store) as writer:
         current = _living(store, found, now)
+        if check is not None:
+            check(current)
         changed = {name: value for name, value in asked.items() if _differs(current, name, value)}
         if changed:
             writer.append("reminder.edited", found.entity, **changed)

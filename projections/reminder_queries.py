@@ -8,7 +8,7 @@ from __future__ import annotations
 import orjson
 
 from mait_code.projections import ids
-from mait_code.projections.reminders import closed_through
+from mait_code.projections.reminders import Reminders, closed_through
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
     from mait_code.projections.store import Store
 
-__all__ = ["DISMISSED", "OVERDUE", "UPCOMING", "Reminder", "count", "listing", "one", "overdue"]
+__all__ = ["DISMISSED", "OVERDUE", "UPCOMING", "Reminder", "count", "deleted", "listing", "one", "overdue"]
 
 COLUMNS = (
     "id, what, due_local, zone, rule, project, created_at, dismissed, dismissed_at, notified_at, occurrences, origin,"
@@ -128,6 +128,19 @@ def overdue(store: Store, now: datetime) -> list[Reminder]:
     """What is overdue, longest first. On a quiet day this reads one index and no time zone."""
     found = _several(store, now, "next_at <= ?", (now.strftime(ZULU),))
     return sorted((one for one in found if one.status == OVERDUE), key=lambda one: (one.due, one.id))
+
+
+def deleted(store: Store, now: datetime) -> list[Reminder]:
+    """Deleted reminders as they were, last changed first. They have no readable rows, only a state."""
+    found = []
+    for name, raw in store.query("SELECT entity, state FROM entities WHERE deleted = 1"):
+        state = orjson.loads(raw)
+        if not state["c"]:
+            continue
+        for _table, row in Reminders().rows(name.partition("/")[2], state):
+            kept = (row[0], row[1], *row[3:8], *row[9:])  # as COLUMNS has them: without due and next_at
+            found.append((state["u"], _reminder(store, kept, now)))
+    return [one for _at, one in sorted(found, key=lambda pair: (pair[0], pair[1].id), reverse=True)]
 
 
 def count(store: Store) -> int:

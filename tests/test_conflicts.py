@@ -398,9 +398,9 @@ def test_both_pick_another(desk: Machine, lap: Machine) -> None:
 def test_on_a_terminal(desk: Machine, lap: Machine, terminal: Callable[..., str]) -> None:
     desk.ok("board", "add", "\u05e9\u05dc\u05d5\u05dd \u202e evil 漢字 🎉")
     apart(desk, lap, ["board", "move", "1", "done"], ["board", "move", "1", "in_review"])
-    coloured = terminal("conflicts", env=desk.environment)
+    coloured = terminal("conflicts", "list", env=desk.environment)
     assert "\x1b[1mdone\x1b[0m" in coloured
     assert "\\u202e" in coloured
     assert "漢字 🎉" in coloured
-    plain = terminal("conflicts", env={**desk.environment, "NO_COLOR": "1"})
+    plain = terminal("conflicts", "list", env={**desk.environment, "NO_COLOR": "1"})
     assert "\x1b" not in plain

@@ -19,6 +19,9 @@ __all__ = ["ROOMS", "launch"]
 #: function without parameters that returns the task. That module loads no Textual.
 ROOMS: dict[str, tuple[str, str]] = {
     "board": ("board:BoardRoom", "board_reading:first"),
+    "inbox": ("inbox:InboxRoom", "inbox_reading:first"),
+    "reminders": ("reminders:RemindersRoom", "reminders_reading:first"),
+    "conflicts": ("conflicts:ConflictsRoom", "conflicts_reading:first"),
 }
 
 

@@ -60,6 +60,7 @@ INBOX = Table(
         "drain": ("bridge:drain", "Take in what came over the bridge"),
     },
     summary="inbox:overview",
+    screen="inbox",
 )
 
 REMINDERS = Table(
@@ -76,6 +77,7 @@ REMINDERS = Table(
         "restore": ("reminders:restore", "Bring a reminder back"),
     },
     summary="reminders:overview",
+    screen="reminders",
 )
 
 MEMORY = Table(
@@ -205,6 +207,7 @@ CONFLICTS = Table(
         "pick": ("conflicts:pick", "Choose a value and close a conflict"),
     },
     summary="conflicts:overview",
+    screen="conflicts",
 )
 
 ROOT = Table(
