@@ -175,12 +175,22 @@ def _changes(found: Memory, wanted: dict[str, Any], tags: list[str], untag: list
 # -- replacing --------------------------------------------------------------------------------------------------------
 
 
-def supersede(ws: Workspace, text: str, content: str, importance: int | None = None) -> Memory:
+def supersede(
+    ws: Workspace,
+    text: str,
+    content: str,
+    importance: int | None = None,
+    check: Callable[[Memory], None] | None = None,
+) -> Memory:
     """Put a new memory in the place of an old one, which is kept and no longer found. The new one takes over type,
-    importance, place, tags and pin. Where a living memory says so already, that one takes the place."""
+    importance, place, tags and pin. Where a living memory says so already, that one takes the place. `check` sees the old
+    one under the lock, and may raise."""
     store = ws.store("memory")
     with ws.journal.writing(store) as writer:
-        entity, notes = _replace(writer, store, [living(store, text)], content, importance)
+        found = living(store, text)
+        if check is not None:
+            check(found)
+        entity, notes = _replace(writer, store, [found], content, importance)
     return _afterwards(ws, entity, notes)
 
 

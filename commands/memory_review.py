@@ -11,7 +11,7 @@ from math import log2
 from mait_code.commands import memory_edits, memory_seen
 from mait_code.journal import clock, settings
 from mait_code.projections import memory_queries
-from mait_code.projections.memory_queries import ONE_OF_COPIES, Memory
+from mait_code.projections.memory_queries import ONE_OF_COPIES_AMONG_MANY, Memory
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -60,7 +60,7 @@ def due(
         return [], 0
     store, now = ws.reading("memory"), clock.wall()
     seen = memory_seen.seen(ws, scope, project, branch, "memory_entries.")
-    conditions = ("live", "memory_class = ?", f"{_AT} < ?", "importance >= ?", seen.where, ONE_OF_COPIES)
+    conditions = ("live", "memory_class = ?", f"{_AT} < ?", "importance >= ?", seen.where, ONE_OF_COPIES_AMONG_MANY)
     where = f"FROM memory_entries WHERE {' AND '.join(one for one in conditions if one)}"
     least = int(settings.value("review-min-importance"))
     count, decayed, lives = 0, [], half_lives()

@@ -23,6 +23,11 @@ ONE_OF_COPIES = (
     "(NOT live OR NOT EXISTS (SELECT 1 FROM memory_entries o WHERE o.same = memory_entries.same AND o.live"
     " AND (o.created_at, o.id) < (memory_entries.created_at, memory_entries.id)))"
 )
+#: SQL: the same where most of a large table is walked: what is said once only is known beforehand.
+ONE_OF_COPIES_AMONG_MANY = (
+    "(NOT live OR same NOT IN (SELECT same FROM memory_entries GROUP BY same HAVING count(*) > 1)"
+    f" OR {ONE_OF_COPIES.removeprefix('(NOT live OR ')}"
+)
 _SELECT = f"SELECT {', '.join(_COLUMNS)} FROM memory_entries"
 
 

@@ -22,6 +22,9 @@ ROOMS: dict[str, tuple[str, str]] = {
     "inbox": ("inbox:InboxRoom", "inbox_reading:first"),
     "reminders": ("reminders:RemindersRoom", "reminders_reading:first"),
     "conflicts": ("conflicts:ConflictsRoom", "conflicts_reading:first"),
+    "memory": ("memory:MemoryRoom", "memory_reading:first"),
+    "review": ("review:ReviewRoom", "review_reading:first"),
+    "observations": ("observations:ObservationsRoom", "observations_reading:first"),
 }
 
 

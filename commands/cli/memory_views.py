@@ -95,37 +95,10 @@ def show(ws: Workspace, out: Output, ids: tuple[str, ...]) -> None:
 
 
 def _memory(ws: Workspace, out: Output, one: Memory) -> None:
-    from mait_code.commands.inbox import described
-    from mait_code.projections import ids, memory_queries
+    from mait_code.commands import memory_facts
 
-    store = ws.reading("memory")
-    before = ", ".join(other.short for other in memory_queries.predecessors(store, one.id))
-    successor = ids.short_of(store, one.superseded_by) if one.superseded_by else ""
-    if successor and memory_queries.one(store, f"memory/{one.superseded_by}") is None:
-        successor += " (deleted: restore-entry makes this one count again)"
-    place = " ".join(filter(None, (one.scope, one.project, one.branch)))
-    seen = f"{one.seen_count} times, last {local_time(one.last_seen_at)}" if one.seen_count > 1 else ""
-    origin = one.origin or ""
     out.block(one.content)
-    _facts(out, [
-        ("type", f"{one.entry_type} ({one.memory_class})"),
-        ("importance", str(one.importance)),
-        ("scope", place),
-        ("stored", local_time(one.created_at)),
-        ("seen", seen),
-        ("reviewed", local_time(one.reviewed_at)),
-        ("superseded", f"by {successor}, {local_time(one.superseded_at)}" if successor else ""),
-        ("supersedes", before),
-        ("retired", local_time(one.retired_at)),
-        ("pinned", "yes" if one.pinned else ""),
-        ("tags", ", ".join(one.tags)),
-        ("refs", ", ".join(one.refs)),
-        ("session", one.session or ""),
-        ("from", described(ws, origin) if origin.startswith("inbox/") else origin),
-        ("copies", ", ".join(ids.short_of(store, id_) for id_ in one.copies)),
-        ("conflict", f"{', '.join(one.conflicts)} (mait-code conflicts shows both sides)" if one.conflicts else ""),
-        ("id", f"{one.id} (short {one.short})"),
-    ])  # fmt: skip
+    _facts(out, memory_facts.facts(ws, one))
 
 
 def _record(out: Output, one: Record) -> None:
@@ -242,9 +215,37 @@ def review(ws: Workspace, out: Output, limit: int, scope: str | None, project: s
 
     For each: `reviewed` if it is still true, `supersede` if it has changed, `retire` if it is true no longer.
     """
+    _due(ws, out, limit, scope or "", project, branch)
+
+
+@command("list")
+@option("--limit", "-n", type=click.IntRange(1), default=10, show_default=True, help="How many at most.")
+@for_place
+@pass_workspace
+def list_due(
+    ws: Workspace, out: Output, limit: int, scope: str | None, project: str | None, branch: str | None
+) -> None:
+    """List memories that are due for review, most decayed first."""
+    _due(ws, out, limit, scope or "", project, branch)
+
+
+@pass_workspace
+def due_overview(ws: Workspace, out: Output) -> None:
+    """What bare `mait-code review` prints: the same list."""
+    _due(ws, out)
+
+
+def _due(
+    ws: Workspace,
+    out: Output,
+    limit: int = 10,
+    scope: str = "",
+    project: str | None = None,
+    branch: str | None = None,
+) -> None:
     from mait_code.commands import memory_review
 
-    found, count = memory_review.due(ws, limit, scope or "", project, branch)
+    found, count = memory_review.due(ws, limit, scope, project, branch)
     if out.json:
         out.data({"due": [one.json() for one in found]})
     elif not found:
@@ -257,7 +258,8 @@ def review(ws: Workspace, out: Output, limit: int, scope: str | None, project: s
                 one.memory.first_line,
             )
         if count > len(found):
-            out.note(f"{counted(count - len(found), 'more is', 'more are')} due: --limit {count} lists them all")
+            more = counted(count - len(found), "more is", "more are")
+            out.note(f"{more} due: mait-code memory review --limit {count} lists them all")
     close(ws, out)
 
 

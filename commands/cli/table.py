@@ -116,6 +116,25 @@ MEMORY = Table(
         "restore": ("projects:restore", "Make memory.db again from the journal, and say what it holds"),
     },
     summary="memory_views:overview",
+    screen="memory",
+)
+
+REVIEW = Table(
+    "Memories that are due to be looked at again",
+    {
+        "list": ("memory_views:list_due", "List memories that are due for review, most decayed first"),
+    },
+    summary="memory_views:due_overview",
+    screen="review",
+)
+
+OBSERVATIONS = Table(
+    "What was captured, day by day, and whether it was reflected on",
+    {
+        "list": ("observations:list_days", "List days with their sessions, the latest first"),
+    },
+    summary="observations:overview",
+    screen="observations",
 )
 
 BRIDGE = Table(
@@ -217,6 +236,8 @@ ROOT = Table(
         "inbox": INBOX,
         "reminders": REMINDERS,
         "memory": MEMORY,
+        "review": REVIEW,
+        "observations": OBSERVATIONS,
         "sessions": SESSIONS,
         "context": ("context:context", "Print what a session is told when it starts here"),
         "observe": OBSERVE,
