@@ -89,8 +89,13 @@ def event_json(event: Event, label: str) -> dict[str, Any]:
 def history(ws: Workspace, text: str) -> tuple[Store, str, list[Step]]:
     """The store and entity of the thing that `text` names, and every event of it in order, with what each changed."""
     store, entity = lookup.find(ws, text)
+    return store, entity, steps(ws, store, entity)
+
+
+def steps(ws: Workspace, store: Store, entity: str) -> list[Step]:
+    """Every event of an entity (`type/id`) in order, with what each changed."""
     labels = ws.log.labels()
-    steps: list[Step] = []
+    found: list[Step] = []
     state: State | None = None
     for event in store.events_of(entity):
         before = _values(state)
@@ -101,8 +106,8 @@ def history(ws: Workspace, text: str) -> tuple[Store, str, list[Step]]:
             for name in _in_order(before.keys() | after.keys())
             if before.get(name) != after.get(name)
         ]
-        steps.append(Step(event, labels.get(event.replica, ""), changes))
-    return store, entity, steps
+        found.append(Step(event, labels.get(event.replica, ""), changes))
+    return found
 
 
 def _values(state: State | None) -> dict[str, Any]:
@@ -129,7 +134,12 @@ def log(ws: Workspace, limit: int) -> list[Logged]:
         " ORDER BY at DESC, replica DESC, seq DESC, id DESC LIMIT ?",
         (limit,),
     )
-    return _Reader(ws).read([row[0] for row in reversed(rows)])
+    return logged(ws, [row[0] for row in reversed(rows)])
+
+
+def logged(ws: Workspace, places: list[int]) -> list[Logged]:
+    """The events at these places of the journal, in this order, each id once."""
+    return _Reader(ws).read(places)
 
 
 def follow(ws: Workspace) -> Iterator[list[Logged]]:

@@ -10,7 +10,7 @@ from mait_code.commands.output import counted
 from mait_code.projections import ids, memory_queries
 from mait_code.projections.memories import TYPES
 from mait_code.projections.memory_queries import ONE_OF_COPIES, ONE_OF_COPIES_AMONG_MANY
-from mait_code.tui.outline_reading import Branch, Outline, Text
+from mait_code.tui.outline_reading import Branch, Outline, Text, in_sight
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
@@ -30,10 +30,8 @@ CLOSEST = "closest"
 _MANY = 300
 #: Memories that are found by meaning, and told of under a branch.
 _BY_MEANING, _FEW = 50, 10
-#: Leaves that are read before it is known how many are seen, and ids that one question names.
-_FIRST, _AT_ONCE = 60, 50
-#: Leaves that are read beside those in sight: new ones come there.
-_BESIDE = 10
+#: Ids that one question names.
+_AT_ONCE = 50
 #: Seconds in which memories that have no vectors yet get theirs before a question.
 _REFRESH = 2.0
 
@@ -100,21 +98,11 @@ class Question:
             branch.leaves = keys
             found.branches.append(branch)
         listed = [key for keys in leaves.values() for key in keys]
-        found.items = _lines(store, _in_sight(listed, self.seen))
+        found.items = _lines(store, in_sight(listed, self.seen))
         matching = sum(map(len, leaves.values()))
         found.banner = counted(found.total, "memory", "memories")
         if self.words.strip():
             found.banner = f"{matching} of {found.banner}"
-
-
-def _in_sight(listed: list[str], seen: Iterable[str]) -> list[str]:
-    """Of the keys that are listed those that were seen, with what has come between and beside them; else the first ones."""
-    before = set(seen)
-    places = [place for place, key in enumerate(listed) if key in before]
-    if not places:
-        return listed[:_FIRST]
-    low = max(0, places[0] - _BESIDE)
-    return listed[low : min(places[-1] + _BESIDE, low + 4 * _FIRST)]
 
 
 def first() -> Question:

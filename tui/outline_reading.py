@@ -5,11 +5,16 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Generic, TypeVar
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Iterable, Mapping
 
-__all__ = ["Branch", "Outline", "Text"]
+__all__ = ["Branch", "Line", "Outline", "Text", "in_sight"]
 
 T = TypeVar("T")
+#: A line as pieces of a style (as rows know them: dim, strong, success ...; empty for plain) and text.
+Line = list[tuple[str, str]]
+
+#: Leaves that are read before it is known how many are seen, and those read beside the ones in sight: new ones come there.
+_FIRST, _BESIDE = 60, 10
 
 
 class Branch:
@@ -69,16 +74,35 @@ class Outline(Generic[T]):
         return found
 
 
+def in_sight(listed: list[str], seen: Iterable[str]) -> list[str]:
+    """Of the keys that are listed those that were seen, with what has come between and beside them; else the first ones."""
+    before = set(seen)
+    places = [place for place, key in enumerate(listed) if key in before]
+    if not places:
+        return listed[:_FIRST]
+    low = max(0, places[0] - _BESIDE)
+    return listed[low : min(places[-1] + _BESIDE, low + 4 * _FIRST)]
+
+
 class Text:
-    """What the pane shows: a title, facts by name, and a text in Markdown. `plain` says that the text is none."""
+    """What the pane shows: a title, facts by name, and a text in Markdown. `plain` says that the text is none. `lines` is
+    what stands in place of the text where its pieces have styles."""
 
-    __slots__ = ("facts", "plain", "text", "title")
+    __slots__ = ("facts", "lines", "plain", "text", "title")
 
-    def __init__(self, title: str, facts: list[tuple[str, str]], text: str, plain: bool = False) -> None:
+    def __init__(
+        self,
+        title: str,
+        facts: list[tuple[str, str]],
+        text: str,
+        plain: bool = False,
+        lines: list[Line] | None = None,
+    ) -> None:
         self.title = title
         self.facts = [(name, value) for name, value in facts if value]
         self.text = text
-        self.plain = plain
+        self.plain = plain or lines is not None
+        self.lines = lines
 
     def __eq__(self, other: object) -> bool:
         return isinstance(other, Text) and all(getattr(self, name) == getattr(other, name) for name in self.__slots__)

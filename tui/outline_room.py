@@ -17,16 +17,20 @@ from mait_code.tui.text_lines import visible
 
 if TYPE_CHECKING:
     from collections.abc import Callable
+    from pathlib import PurePath
 
     from textual.app import ComposeResult
     from textual.binding import BindingType
 
     from mait_code.commands.workspace import Workspace
+    from mait_code.tui.outline_reading import Line
     from mait_code.tui.rows import Rows
 
 __all__ = ["OutlineRoom", "Pane"]
 
 T = TypeVar("T")
+#: Styles of pieces that are not the name of a colour.
+_STYLES = {"": "$foreground", "text": "$foreground", "strong": "bold"}
 
 
 class Pane(VerticalScroll, can_focus=True):
@@ -49,7 +53,7 @@ class Pane(VerticalScroll, can_focus=True):
 class OutlineRoom(Room[Outline[T]], Generic[T]):
     """Subclasses give `rows_widget`, `leaves`, `whole` and `nothing`."""
 
-    CSS_PATH = "outline_room.tcss"
+    CSS_PATH: ClassVar[str | list[str | PurePath]] = "outline_room.tcss"
     FINDS: ClassVar[str] = "words"
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("slash", "find", "Filter", tooltip="Filter by words"),
@@ -204,7 +208,7 @@ class OutlineRoom(Room[Outline[T]], Generic[T]):
         plain, markdown = self.query_one("#pane-plain", Static), self.query_one("#pane-text", Markdown)
         plain.display, markdown.display = text.plain, not text.plain
         if text.plain:
-            plain.update(Content(shown))
+            plain.update(Content(shown) if text.lines is None else _styled(text.lines))
         else:
             markdown.update(shown)
 
@@ -242,3 +246,11 @@ class OutlineRoom(Room[Outline[T]], Generic[T]):
         box.display = False
         self.rows.focus()
         return True
+
+
+def _styled(lines: list[Line]) -> Content:
+    """Lines of pieces with the styles that rows know."""
+    return Content("\n").join(
+        Content.assemble(*((visible(text), _STYLES.get(style) or f"${style}") for style, text in line))
+        for line in lines
+    )

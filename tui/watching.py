@@ -20,10 +20,12 @@ _LOOK = 0.5
 
 
 class Watcher:
-    """Calls `changed` from a thread of its own at each change below `directory`, from `start` to `stop`."""
+    """Calls `changed` from a thread of its own at each change below `directory`, or with `recursive` False in it, from
+    `start` to `stop`."""
 
-    def __init__(self, directory: str, changed: Callable[[], None]) -> None:
+    def __init__(self, directory: str, changed: Callable[[], None], recursive: bool = True) -> None:
         self._directory = directory
+        self._recursive = recursive
         self._changed = changed
         self._stop = threading.Event()
         #: Whether the watch stands: from now on nothing is missed.
@@ -76,6 +78,7 @@ class Watcher:
             raise_interrupt=False,
             force_polling=poll,
             poll_delay_ms=300,
+            recursive=self._recursive,
         )
 
 

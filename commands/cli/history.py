@@ -94,15 +94,16 @@ def log(ws: Workspace, out: Output, limit: int, follow: bool) -> None:
         out.data([one.json() for one in shown])
         return
     out.terminal = out.terminal and not follow  # an object a line, on a terminal too
-    _print(out, shown)
+    print_events(out, shown)
     if follow:
         for batch in logic.follow(ws):
-            _print(out, batch)
+            print_events(out, batch)
     elif not shown:
         out.note('nothing has happened here yet; try: mait-code inbox add "a thought"')
 
 
-def _print(out: Output, events: Iterable[Logged]) -> None:
+def print_events(out: Output, events: Iterable[Logged]) -> None:
+    """A line for each event, or with --json an object on a line of its own."""
     for one in events:
         if out.json:
             out.data(one.json())

@@ -137,6 +137,24 @@ OBSERVATIONS = Table(
     screen="observations",
 )
 
+TIMELINE = Table(
+    "What happened, on which machine, as it happens",
+    {
+        "list": ("timeline:list_events", "List the latest events, all or some of them"),
+    },
+    summary="timeline:overview",
+    screen="timeline",
+)
+
+LOGS = Table(
+    "What ran on this machine, how long it took and how it ended",
+    {
+        "list": ("logs:list_logs", "List what ran here last, how long it took and how it ended"),
+    },
+    summary="logs:overview",
+    screen="logs",
+)
+
 BRIDGE = Table(
     "Thoughts from your phone into the inbox, and due reminders to it",
     {
@@ -250,6 +268,8 @@ ROOT = Table(
         "undo": ("history:undo", "Take back the last action, or a named one"),
         "history": ("history:history", "Show every event of one thing"),
         "log": ("history:log", "Show events as they happened"),
+        "timeline": TIMELINE,
+        "logs": LOGS,
         "replicas": ("journal:replicas", "List the machines that wrote here"),
         "verify": ("journal:verify", "Check the journal and the stores"),
         "rebuild": ("journal:rebuild", "Make the stores again from the journal"),

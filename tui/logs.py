@@ -1,0 +1,192 @@
+"""Logs: what ran on this machine day by day, how long it took, how it ended; and where it broke."""
+
+from __future__ import annotations
+
+import os
+from typing import TYPE_CHECKING, ClassVar
+
+from textual.binding import Binding
+from textual.message import Message
+
+from mait_code.commands.invocation_log import Reader, Record, took
+from mait_code.commands.invocations import log_path
+from mait_code.commands.times import local
+from mait_code.tui import logs_reading
+from mait_code.tui.live_rows import LiveRows
+from mait_code.tui.logs_reading import FLOORS, Logs, Question
+from mait_code.tui.observations_reading import day_text
+from mait_code.tui.outline_room import OutlineRoom
+from mait_code.tui.watching import Watcher
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from textual.binding import BindingType
+
+    from mait_code.commands.workspace import Workspace
+    from mait_code.tui.outline_reading import Outline, Text
+    from mait_code.tui.outline_rows import OutlineRows
+    from mait_code.tui.rows import Piece
+
+__all__ = ["LogsRoom"]
+
+_SIGNS = {"ERROR": ("error", "✗ "), "WARNING": ("warning", "! ")}
+#: The choice of all commands, and of all days.
+_EVERY = "\0every"
+#: Seconds after which the log is watched: loading what watches it would hold up the first picture.
+_WATCHED_AFTER = 0.25
+
+
+class RecordRows(LiveRows[Record]):
+    """Days, and what ran on them."""
+
+    BINDINGS: ClassVar[list[BindingType]] = [
+        # Elsewhere it opens a heading, as → does; here it belongs to the room.
+        Binding("l", "screen.floor", "Level", tooltip="Only what failed, only faults, or all"),
+    ]
+
+    def leaf(self, item: Record, width: int) -> list[Piece]:
+        del width
+        clock = local(item.ts, seconds=True)[11:19] if item.ts else "--:--:--"
+        if item.raw:
+            return [("dim", f"  {clock}  "), ("warning", "? cannot be read  "), ("dim", item.raw[:200])]
+        style, sign = _SIGNS.get(item.level, ("dim", "· "))
+        return [
+            ("dim", f"  {clock}  "),
+            (style, sign),
+            ("", item.command or "mait-code"),
+            ("dim", f"  {took(item)}"),
+            (style, f"  {item.error or item.outcome}" if item.level != "INFO" else ""),
+        ]
+
+
+class LogsRoom(OutlineRoom[Record]):
+    """The invocation log, as it grows. What a line says never includes anything that was typed or stored."""
+
+    class Grown(Message):
+        """Something was written beside the log, or into it."""
+
+    NAME: ClassVar[str] = "Logs"
+    FINDS: ClassVar[str] = "words of a command, an outcome, an error, a process"
+    BINDINGS: ClassVar[list[BindingType]] = [
+        Binding("l", "floor", "Level", tooltip="Only what failed, only faults, or all"),
+        Binding("t", "command", "Command", tooltip="Lines of one command, or of all"),
+        Binding("d", "day", "Day", tooltip="Lines of one day, or of all"),
+    ]
+
+    def __init__(self) -> None:
+        super().__init__()
+        self._reader = Reader()
+        self._floor = ""
+        self._command: str | None = None
+        self._day = ""
+        self._watcher: Watcher | None = None
+        #: Whether the cursor goes to the first record when the answer is here: after a choice was made.
+        self._anew = True
+
+    def rows_widget(self) -> OutlineRows[Record]:
+        return RecordRows(id="records")
+
+    def on_mount(self) -> None:
+        super().on_mount()
+        self.set_timer(_WATCHED_AFTER, self._watch)
+
+    def _watch(self) -> None:
+        self._watcher = Watcher(os.path.dirname(log_path()), self._grown, recursive=False)
+        self._watcher.start()
+
+    def on_unmount(self) -> None:
+        if self._watcher is not None:
+            self._watcher.stop()
+
+    def _grown(self) -> None:
+        """Called in the watcher's thread."""
+        self.post_message(self.Grown())
+
+    def on_logs_room_grown(self) -> None:
+        if self.app.screen is self:
+            self.reload()
+        else:
+            self.stale = True
+
+    # -- reading
+
+    def reading(self) -> Callable[[Workspace], Outline[Record]]:
+        return Question(self._reader, self.words, self._floor, self._command, self._day)
+
+    def show(self, found: Outline[Record]) -> None:
+        rows = self.rows
+        before = rows.key
+        super().show(found)
+        if self._anew and isinstance(rows, RecordRows) and rows.keys:
+            self._anew = False
+            if rows.key != before or before is None:
+                rows.go_to_first()
+
+    def leaves(self, keys: list[str]) -> Callable[[Workspace], dict[str, Record]]:
+        del keys  # they come with the answer
+        return lambda _ws: {}
+
+    def whole(self, key: str) -> Callable[[Workspace], Text | None]:
+        found = self.found
+
+        def ask(_ws: Workspace) -> Text | None:
+            if not isinstance(found, Logs):
+                return None
+            one = found.items.get(key)
+            return logs_reading.day(found, key) if one is None else logs_reading.record(one)
+
+        return ask
+
+    def nothing(self, found: Outline[Record]) -> str:
+        if found.total:
+            return f"Nothing is like that: {found.where}.\n\nl, t and d show other levels, commands and days."
+        return "Nothing was logged yet.\n\nEach command leaves a line; the setting log-level says which are kept."
+
+    # -- what the keys do
+
+    def action_floor(self) -> None:
+        """Only what failed, then only faults, then all again."""
+        floors = list(FLOORS)
+        self._floor = floors[(floors.index(self._floor) + 1) % len(floors)]
+        self._again_with_choice()
+
+    def _again_with_choice(self) -> None:
+        self._anew = True
+        self.reload()
+
+    def action_command(self) -> None:
+        found = self.found
+        if not isinstance(found, Logs):
+            return
+
+        def chosen(key: str) -> None:
+            self._command = None if key == _EVERY else key
+
+        options = [(_EVERY, "All commands", "")]
+        options += [(name, name or "without a command", str(count)) for name, count in found.commands]
+        self._pick("Lines of", options, _EVERY if self._command is None else self._command, chosen)
+
+    def action_day(self) -> None:
+        found = self.found
+        if not isinstance(found, Logs):
+            return
+
+        def chosen(key: str) -> None:
+            self._day = "" if key == _EVERY else key
+
+        options = [(_EVERY, "All days", "")]
+        options += [(day, day_text(day), str(count)) for day, count in found.days if day]
+        self._pick("Lines of", options, self._day or _EVERY, chosen)
+
+    def _pick(
+        self, heading: str, options: list[tuple[str, str, str]], current: str, chosen: Callable[[str], None]
+    ) -> None:
+        from mait_code.tui.dialogs import Pick
+
+        def given(key: str | None) -> None:
+            if key is not None:
+                chosen(key)
+                self._again_with_choice()
+
+        self.app.push_screen(Pick(heading, options, current), given)
