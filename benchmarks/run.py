@@ -6,7 +6,7 @@ budget is broken. None of this is a test: a stopwatch proves nothing on a machin
 
     ./dev bench                  everything, with the curve up to a million events
     ./dev bench --quick          below two minutes, without the curve
-    ./dev bench --only start-up  some groups: start-up, hooks, fold, append, sync, memory, curve
+    ./dev bench --only start-up  some groups: start-up, hooks, fold, append, sync, memory, screens, curve
 """
 
 from __future__ import annotations
@@ -22,6 +22,7 @@ import appending
 import environment
 import folding
 import hooking
+import opening
 import orjson
 import remembering
 import startup
@@ -34,7 +35,7 @@ if TYPE_CHECKING:
 
     from measure import Row
 
-GROUPS = ("start-up", "hooks", "fold", "append", "sync", "memory", "curve")
+GROUPS = ("start-up", "hooks", "fold", "append", "sync", "memory", "screens", "curve")
 EVENTS = 100_000
 SIZES = (10_000, 30_000, 100_000, 300_000, 1_000_000)
 
@@ -73,6 +74,8 @@ def _measure(options: argparse.Namespace, scratch: str) -> tuple[list[Row], list
         rows += syncing.rows(made, scratch, 4 if quick else 15)
     if "memory" in chosen:
         rows += remembering.rows(made, scratch, 8 if quick else 30)
+    if "screens" in chosen:
+        rows += opening.rows(made, scratch, 4 if quick else 15)
     if "curve" in chosen:
         sizes = tuple(int(size) for size in options.sizes.split(","))
         more, points = folding.curve(made, scratch, sizes, 20)

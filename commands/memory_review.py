@@ -60,24 +60,23 @@ def due(
         return [], 0
     store, now = ws.reading("memory"), clock.wall()
     seen = memory_seen.seen(ws, scope, project, branch, "memory_entries.")
-    conditions = ("live", "memory_class = ?", f"{_AT} < ?", "importance >= ?", seen.where, ONE_OF_COPIES_AMONG_MANY)
-    where = f"FROM memory_entries WHERE {' AND '.join(one for one in conditions if one)}"
-    least = int(settings.value("review-min-importance"))
-    count, decayed, lives = 0, [], half_lives()
+    least, lives, ages, late = int(settings.value("review-min-importance")), half_lives(), [], []
     for name in CLASSES:
         life = lives[name] * _DAY
-        late = clock.text(max(0, int(now - life * log2(1 / threshold))))
-        bindings = (name, late, least, *seen.bindings)
-        count += int(store.value(f"SELECT count(*) {where}", bindings) or 0)
-        for id_, at in store.query(f"SELECT id, {_AT} {where} ORDER BY 2, 1 LIMIT ?", (*bindings, limit)):
-            decayed.append((-max(0, now - clock.micros(at)) / life, id_))
-    found = [_due(ws, id_, exponent) for exponent, id_ in sorted(decayed)[:limit]]
-    return [one for one in found if one is not None], count
-
-
-def _due(ws: Workspace, id_: str, exponent: float) -> Due | None:
-    found = memory_queries.one(ws.reading("memory"), f"memory/{id_}")
-    return None if found is None else Due(found, float(2.0**exponent))
+        ages.append(f"(memory_class = ? AND {_AT} < ?)")
+        late += [name, clock.text(max(0, int(now - life * log2(1 / threshold))))]
+    conditions = ("live", f"({' OR '.join(ages)})", "importance >= ?", seen.where, ONE_OF_COPIES_AMONG_MANY)
+    where = f"FROM memory_entries WHERE {' AND '.join(one for one in conditions if one)}"
+    bindings = (*late, least, *seen.bindings)
+    counts = dict(store.query(f"SELECT memory_class, count(*) {where} GROUP BY 1", bindings))
+    decayed = []
+    for name in counts:
+        query = f"SELECT id, {_AT} {where} AND memory_class = ? ORDER BY 2, 1 LIMIT ?"
+        for id_, at in store.query(query, (*bindings, name, limit)):
+            decayed.append((-max(0, now - clock.micros(at)) / (lives[name] * _DAY), id_))
+    decayed = sorted(decayed)[:limit]
+    found = {one.id: one for one in memory_queries.by_id(store, [id_ for _, id_ in decayed])}
+    return [Due(found[id_], float(2.0**exponent)) for exponent, id_ in decayed if id_ in found], sum(counts.values())
 
 
 def reviewed(ws: Workspace, text: str) -> Memory:

@@ -28,6 +28,8 @@ ONE_OF_COPIES_AMONG_MANY = (
     "(NOT live OR same NOT IN (SELECT same FROM memory_entries GROUP BY same HAVING count(*) > 1)"
     f" OR {ONE_OF_COPIES.removeprefix('(NOT live OR ')}"
 )
+#: Ids that one question names: more of them, and SQLite walks the whole table.
+_AT_ONCE = 50
 _SELECT = f"SELECT {', '.join(_COLUMNS)} FROM memory_entries"
 
 
@@ -118,6 +120,15 @@ def one(store: Store, entity: str) -> Memory | None:
     return found[0] if found else None
 
 
+def by_id(store: Store, wanted: Sequence[str]) -> list[Memory]:
+    """The memories that have these ids, in no order."""
+    found: list[Memory] = []
+    for start in range(0, len(wanted), _AT_ONCE):
+        part = tuple(wanted[start : start + _AT_ONCE])
+        found += memories(store, f"id IN ({', '.join('?' * len(part))})", part)
+    return found
+
+
 def count(store: Store, where: str, bindings: Sequence[Any] = ()) -> int:
     """How many living memories there are, copies counted once. `where` is SQL over `memory_entries`; empty is all."""
     conditions = " AND ".join(one for one in ("live", ONE_OF_COPIES, where) if one)
@@ -154,12 +165,23 @@ def put_away_same(store: Store, same: str) -> Memory | None:
 
 def completed(store: Store, found: list[Memory]) -> list[Memory]:
     """Short ids, conflicts and copies of these."""
-    for memory in found:
-        memory.short = ids.short_of(store, memory.id)
-        memory.conflicts = store.conflicts_of(memory.id)
-        if memory.live:
-            for row in store.query(f"{_SELECT} WHERE same = ? AND live AND id <> ?", (memory.same, memory.id)):
-                _stand_for(memory, Memory(row))
+    for start in range(0, len(found), _AT_ONCE):
+        part = found[start : start + _AT_ONCE]
+        marks = ", ".join("?" * len(part))
+        conflicts = store.query(
+            f"SELECT id, register FROM conflicts WHERE id IN ({marks}) ORDER BY register",
+            tuple(memory.id for memory in part),
+        )
+        copied = store.query(
+            f"SELECT same FROM memory_entries WHERE same IN ({marks}) AND live GROUP BY same HAVING count(*) > 1",
+            tuple(memory.same for memory in part),
+        )
+        for memory in part:
+            memory.short = ids.short_of(store, memory.id)
+            memory.conflicts = [register for id_, register in conflicts if id_ == memory.id]
+            if memory.live and (memory.same,) in copied:
+                for row in store.query(f"{_SELECT} WHERE same = ? AND live AND id <> ?", (memory.same, memory.id)):
+                    _stand_for(memory, Memory(row))
     return found
 
 

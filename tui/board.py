@@ -73,8 +73,9 @@ class BoardRoom(CardsRoom[Board]):
 
     def on_mount(self) -> None:
         self.query_one("#search").display = False
-        self._arrange()
         super().on_mount()
+        if self.found is None:
+            self._arrange()
 
     def on_resize(self) -> None:
         height = self.size.height

@@ -119,4 +119,3 @@ class Column(Vertical):
         )
         self._empty.update(Content(empty))
         self._empty.display = not shown
-        self.set_class(not shown, "-empty")

@@ -45,17 +45,16 @@ class Question:
     def __call__(self, ws: Workspace) -> Board:
         store = ws.board
         chosen = board.scope(store, self.project, self.every)
-        places = board_queries.places(store, *chosen.condition())
         found = Board(chosen)
-        for place in places:
-            found.counts[place.status] = found.counts.get(place.status, 0) + 1
-        for place in _matching(store, places, self.search):
-            found.keys.setdefault(place.status, []).append(place.id)
+        found.keys = board_queries.ids_by_column(store, *chosen.condition())
+        found.counts |= {column: len(keys) for column, keys in found.keys.items()}
+        if words := self.search.casefold().split():
+            found.keys = _matching(store, board_queries.places(store, *chosen.condition()), words)
         wanted: list[str] = []
         for column, keys in found.keys.items():
             wanted += [key for key in self.seen.get(column, ()) if key] or keys[:_FIRST]
         found.items = items(store, wanted)
-        if not places:
+        if not any(found.counts.values()):
             found.elsewhere = sum(board_queries.counts(store).values())
         return found
 
@@ -106,18 +105,16 @@ def items(store: Store, wanted: Iterable[str]) -> dict[str, Card]:
     return found
 
 
-def _matching(store: Store, places: list[Place], search: str) -> list[Place]:
-    """Places whose title, short id or tags hold each of the words."""
-    words = search.casefold().split()
-    if not words:
-        return places
+def _matching(store: Store, places: list[Place], words: list[str]) -> dict[str, list[str]]:
+    """By column the cards whose title, short id or tags hold each of the words."""
     tagged: dict[str, str] = {}
     for tag, ids in board_queries.tags(store).items():
         for id_ in ids:
             tagged[id_] = f"{tagged.get(id_, '')} #{tag}"
-
-    def whole(place: Place) -> str:
+    found: dict[str, list[str]] = {}
+    for place in places:
         short = f"{place.number}{place.id[:2]}" if place.number is not None else place.id
-        return f"{place.title}\n{short} {tagged.get(place.id, '')}".casefold()
-
-    return [place for place in places if all(word in text for text in (whole(place),) for word in words)]
+        text = f"{place.title}\n{short} {tagged.get(place.id, '')}".casefold()
+        if all(word in text for word in words):
+            found.setdefault(place.status, []).append(place.id)
+    return found

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
-from typing import Generic, TypeVar
+from typing import TYPE_CHECKING, ClassVar, Generic, TypeVar
 
 from textual.screen import ModalScreen
 
 from mait_code.tui.keys_wait import KeysWait
+
+if TYPE_CHECKING:
+    from pathlib import PurePath
 
 __all__ = ["Dialog"]
 
@@ -17,6 +20,8 @@ _LOOK = 0.1
 
 class Dialog(KeysWait, ModalScreen["T | None"], Generic[T]):
     """Subclasses end with `leave`, which may be called twice, and while another dialog lies over this one."""
+
+    CSS_PATH: ClassVar[str | list[str | PurePath]] = "dialog.tcss"
 
     def __init__(self) -> None:
         super().__init__()

@@ -42,6 +42,9 @@ _HEIGHTS = [(0, "-low"), (20, "-middling"), (32, "-tall")]
 _PICTURE = "picture"
 #: Seconds after which a store that another process was writing is looked at again.
 _AGAIN = 0.3
+#: Seconds after which the journal is watched: loading what watches it would hold up the first picture. What happens before that
+#: is told when the watch stands.
+_WATCHED_AFTER = 0.25
 #: Seconds that a toast with an undo stays.
 _UNDO_STAYS = 8.0
 
@@ -92,7 +95,15 @@ class House(App[int]):
         self._watcher: Watcher | None = None
         self._undoable: list[tuple[list[str], str]] = []
         themes.register(self)
-        self.theme = themes.chosen(self)
+        self._begin_with(themes.chosen(self))
+
+    def _begin_with(self, name: str) -> None:
+        """Have this theme from the start. Set as one that changes, it would have every style sheet read twice."""
+        self.set_reactive(App.theme, name)
+        dark = self.current_theme.dark
+        for asked, style in ((dark, "-dark-mode"), (not dark, "-light-mode")):
+            self.set_class(asked, style, update=False)
+        self.stylesheet.set_variables(self.get_css_variables())
 
     def get_css_variables(self) -> dict[str, str]:
         """Textual's, and two of ours for whatever theme: `dim` for what is said in passing, `cursor` behind what is chosen."""
@@ -109,7 +120,7 @@ class House(App[int]):
     def on_mount(self) -> None:
         self.workroom.step = self._folded
         self.theme_changed_signal.subscribe(self, self._keep_theme)
-        self.call_after_refresh(self._watch)
+        self.set_timer(_WATCHED_AFTER, self._watch)
 
     def _watch(self) -> None:
         start(self, self._begin_to_watch, group="watch")

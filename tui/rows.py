@@ -83,6 +83,7 @@ class Rows(ScrollView, Generic[T], can_focus=True, inherit_bindings=False):
         #: Whether the cursor is shown as the one in use while another widget has the keys, as in a list that is typed at.
         self.led = False
         self._painted: dict[int, list[Strip]] = {}
+        self._styles: dict[tuple[str, bool], Style] = {}
         self._asked: tuple[int, int] = (0, 0)
 
     def paint(self, item: T, width: int) -> list[list[Piece]]:
@@ -160,11 +161,13 @@ class Rows(ScrollView, Generic[T], can_focus=True, inherit_bindings=False):
 
     def _repaint(self) -> None:
         self._painted.clear()
+        self._styles.clear()
         self.refresh()
 
     def notify_style_update(self) -> None:
         super().notify_style_update()
         self._painted.clear()
+        self._styles.clear()
 
     def on_resize(self) -> None:
         self._measure()
@@ -207,8 +210,15 @@ class Rows(ScrollView, Generic[T], can_focus=True, inherit_bindings=False):
         return Strip(segments, used).adjust_cell_length(width, self._style("", place))
 
     def _style(self, name: str, place: int) -> Style:
+        asked = (name, place == self.cursor)
+        found = self._styles.get(asked)
+        if found is None:
+            found = self._styles[asked] = self._style_made(*asked)
+        return found
+
+    def _style_made(self, name: str, chosen: bool) -> Style:
         base = self.rich_style
-        if place == self.cursor:
+        if chosen:
             base += self.get_component_rich_style(
                 "rows--cursor" if self.has_focus or self.led else "rows--resting", partial=True
             )
