@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, ClassVar, Generic, TypeVar
 from textual.binding import Binding
 from textual.containers import Container, VerticalScroll
 from textual.content import Content
-from textual.widgets import Input, Markdown, Static
+from textual.widgets import Input, Static
 
 from mait_code.tui.keys_wait import start
 from mait_code.tui.outline_reading import Outline, Text
@@ -21,6 +21,7 @@ if TYPE_CHECKING:
 
     from textual.app import ComposeResult
     from textual.binding import BindingType
+    from textual.widgets import Markdown
 
     from mait_code.commands.workspace import Workspace
     from mait_code.tui.outline_reading import Line
@@ -97,7 +98,6 @@ class OutlineRoom(Room[Outline[T]], Generic[T]):
             with Pane(id="pane"):
                 yield Static(id="pane-title")
                 yield Static(id="pane-plain")
-                yield Markdown(id="pane-text", open_links=False)
                 yield Static(id="pane-facts")
         yield Static(id="no-leaves", classes="empty")
 
@@ -190,10 +190,10 @@ class OutlineRoom(Room[Outline[T]], Generic[T]):
         if key != self._text_of:
             self.pane.scroll_to(y=0, animate=False)
         if text != self._text or key != self._text_of:
-            self._put(text or Text("", [], ""))
+            await self._put(text or Text("", [], ""))
         self._text, self._text_of = text, key
 
-    def _put(self, text: Text) -> None:
+    async def _put(self, text: Text) -> None:
         title = self.query_one("#pane-title", Static)
         title.display = bool(text.title)
         title.update(Content.styled(visible(text.title), "bold $primary"))
@@ -205,12 +205,26 @@ class OutlineRoom(Room[Outline[T]], Generic[T]):
         facts.display = bool(lines)
         facts.update(Content("\n").join(lines))
         shown = visible(text.text, multiline=True)
-        plain, markdown = self.query_one("#pane-plain", Static), self.query_one("#pane-text", Markdown)
-        plain.display, markdown.display = text.plain, not text.plain
+        plain = self.query_one("#pane-plain", Static)
+        plain.display = text.plain
         if text.plain:
             plain.update(Content(shown) if text.lines is None else _styled(text.lines))
+            for markdown in self.query("#pane-text"):
+                markdown.display = False
         else:
+            markdown = await self._markdown()
+            markdown.display = True
             markdown.update(shown)
+
+    async def _markdown(self) -> Markdown:
+        """Where Markdown is shown. It is made for the first text: loading what reads it would hold up the first picture."""
+        from textual.widgets import Markdown
+
+        for markdown in self.query("#pane-text").results(Markdown):
+            return markdown
+        made = Markdown(id="pane-text", open_links=False)
+        await self.pane.mount(made, after="#pane-plain")
+        return made
 
     # -- what the keys do
 
