@@ -1,8 +1,9 @@
-"""Draws docs/pictures/tour.svg from the real tour: python docs/draw_picture.py [--check]
+"""Draws docs/pictures, from what is really shown: python docs/draw_picture.py [--check]
 
-The picture has the heart of the tour: two machines offline, one card moved to two columns, sync, the pick, equal
-digests. It is drawn anew only where the tour has changed in more than ids, times and digests; --check says so by exit
-code 1 and draws nothing.
+tour.svg has the heart of the tour: two machines offline, one card moved to two columns, sync, the pick, equal digests. It
+is drawn anew only where the tour has changed in more than ids, times and digests. The screens are those that the tests
+compare with the program, without what asks for a font from afar. --check says by exit code 1 what is out of date, and
+draws nothing.
 """
 
 from __future__ import annotations
@@ -22,7 +23,19 @@ from mait_code.commands import tour
 if TYPE_CHECKING:
     from mait_code.commands.tour import Step
 
-PICTURE = Path(__file__).resolve().parent / "pictures/tour.svg"
+ROOT = Path(__file__).resolve().parent.parent
+PICTURE = ROOT / "docs/pictures/tour.svg"
+#: Screens in the docs, and the pictures of the tests that they are.
+SCREENS = {
+    "board": "board-120x40-dark",
+    "card": "board-card-120x40-dark",
+    "conflicts": "conflicts-120x40-dark",
+    "inbox": "inbox-120x40-dark",
+    "memory": "memory-120x40-dark",
+    "observations": "observations-120x40-light",
+    "reminders": "reminders-120x40-dark",
+    "review": "review-120x40-light",
+}
 WIDTH = 88
 #: The part that is shown: from the step so explained to the one before the step so explained.
 FIRST, BEYOND = "Now both are offline", "The databases are only a cache"
@@ -69,9 +82,26 @@ def draw(rows: list[Text]) -> str:
     console = Console(record=True, width=WIDTH, file=io.StringIO(), force_terminal=True, color_system="truecolor")
     for row in rows:
         console.print(row, soft_wrap=False, overflow="fold", highlight=False)
-    picture = _FONT_FACES.sub("", console.export_svg(title="./dev tour, the heart of it", unique_id="tour"))
-    picture = _BY_WHOM.sub("", picture.replace("Fira Code, monospace", _FONTS))
+    picture = stand_alone(console.export_svg(title="./dev tour, the heart of it", unique_id="tour"))
     picture = _INDENTED.sub(_set_in, _NOTHING.sub("", picture))
+    return _tidy(picture)
+
+
+def screens() -> dict[Path, str]:
+    """The pictures of screens, by where they stand."""
+    kept = {name: ROOT / f"tests/pictures/{source}.svg" for name, source in SCREENS.items()}
+    return {
+        ROOT / f"docs/pictures/{name}.svg": _tidy(stand_alone(path.read_text(encoding="utf-8")))
+        for name, path in kept.items()
+    }
+
+
+def stand_alone(picture: str) -> str:
+    """A picture that names no other host."""
+    return _BY_WHOM.sub("", _FONT_FACES.sub("", picture).replace("Fira Code, monospace", _FONTS))
+
+
+def _tidy(picture: str) -> str:
     return "\n".join(line.rstrip() for line in picture.splitlines()) + "\n"
 
 
@@ -91,21 +121,32 @@ def words(picture: str) -> list[str]:
     return [_VOLATILE.sub("…", text).rstrip() for _line, text in sorted(found.items(), key=lambda pair: int(pair[0]))]
 
 
-def main(arguments: list[str]) -> int:
-    """Draw the picture, or say whether it is as the tour is."""
+def out_of_date() -> dict[Path, str]:
+    """The pictures that are not what is shown today, and what they should be. Takes the tour."""
+    wanted = screens()
+    found = {path: picture for path, picture in wanted.items() if not _says(path, picture)}
     picture = draw(lines(shown()))
-    if PICTURE.is_file() and words(PICTURE.read_text(encoding="utf-8")) == words(picture):
-        return 0
-    if "--check" in arguments:
-        print(
-            "docs/pictures/tour.svg is not what the tour shows; run: .venv/bin/python docs/draw_picture.py",
-            file=sys.stderr,
-        )
-        return 1
-    PICTURE.parent.mkdir(exist_ok=True)
-    PICTURE.write_text(picture, encoding="utf-8")
-    print("drew docs/pictures/tour.svg")
-    return 0
+    if not PICTURE.is_file() or words(PICTURE.read_text(encoding="utf-8")) != words(picture):
+        found[PICTURE] = picture
+    return found
+
+
+def _says(path: Path, picture: str) -> bool:
+    return path.is_file() and path.read_text(encoding="utf-8") == picture
+
+
+def main(arguments: list[str]) -> int:
+    """Draw the pictures that are out of date, or say which those are."""
+    found = out_of_date()
+    for path, picture in found.items():
+        name = path.relative_to(ROOT)
+        if "--check" in arguments:
+            print(f"{name} is not what is shown; run: .venv/bin/python docs/draw_picture.py", file=sys.stderr)
+            continue
+        path.parent.mkdir(exist_ok=True)
+        path.write_text(picture, encoding="utf-8")
+        print(f"drew {name}")
+    return 1 if found and "--check" in arguments else 0
 
 
 if __name__ == "__main__":

@@ -232,7 +232,7 @@ def test_pages_name_no_machine_and_no_host(page: Path) -> None:
     assert [path for path in paths if not path.startswith(PLACES)] == []
 
 
-# -- the picture
+# -- the pictures
 
 
 @pytest.mark.slow
@@ -245,10 +245,25 @@ def test_the_picture_shows_the_tour_of_today() -> None:
     )
 
 
-def test_the_picture_stands_alone() -> None:
-    drawn = (DOCS / "pictures/tour.svg").read_text(encoding="utf-8")
-    assert set(re.findall(r"https?://[^\s\"'<]+", drawn)) == {"http://www.w3.org/2000/svg"}
+def test_the_pictures_of_screens_are_those_that_the_tests_compare() -> None:
+    wanted = script("draw_picture").screens()
+    stale = [path.name for path, picture in wanted.items() if path.read_text(encoding="utf-8") != picture]
+    assert stale == [], "run .venv/bin/python docs/draw_picture.py"
+    drawn = {path.name for path in (DOCS / "pictures").iterdir()}
+    assert drawn == {"tour.svg"} | {path.name for path in wanted}
+
+
+@pytest.mark.parametrize("path", sorted((DOCS / "pictures").iterdir()), ids=lambda path: path.stem)
+def test_a_picture_stands_alone(path: Path) -> None:
+    drawn = path.read_text(encoding="utf-8")
+    named = set(re.findall(r"https?://([\w.-]+)", drawn))
+    assert named <= {"www.w3.org", "example.org"}
     assert not re.search(r"@font-face|@import|<image|<script|href=", drawn)
+
+
+def test_every_picture_is_shown_somewhere() -> None:
+    pages = "".join(page.read_text(encoding="utf-8") for page in PAGES)
+    assert [path.name for path in (DOCS / "pictures").iterdir() if f"pictures/{path.name}" not in pages] == []
 
 
 # -- the log format
