@@ -123,7 +123,8 @@ class Reader:
                 records += self._file(os.path.join(directory, entry), entry, known)
         tracebacks = [entry for entry in entries if entry.startswith(_TRACEBACK)]
         _join(records, tracebacks)
-        records.sort(key=lambda one: one.ts, reverse=True)
+        records.sort(key=lambda one: one.ts)
+        records.reverse()  # of one moment too, what was written later comes first
         return records
 
     def _file(self, path: str, name: str, known: dict[str, tuple[tuple[int, int, int], list[Record]]]) -> list[Record]:
@@ -173,7 +174,7 @@ def _record(key: str, line: bytes, before: str) -> Record:
         raw = orjson.loads(line)
     except ValueError:
         raw = None
-    if not isinstance(raw, dict) or not isinstance(raw.get("ts"), str) or local(raw["ts"]) == raw["ts"]:
+    if not isinstance(raw, dict) or not _is_time(raw.get("ts")):
         found = Record(key, before)
         found.raw = line.decode("utf-8", "replace")
         return found
@@ -183,6 +184,11 @@ def _record(key: str, line: bytes, before: str) -> Record:
     found.milliseconds = _number(raw.get("duration_ms"))
     found.code, found.pid = _whole(raw.get("exit")), _whole(raw.get("pid"))
     return found
+
+
+def _is_time(ts: Any) -> bool:
+    """Whether a text is a time of a day that can be written in ten characters."""
+    return isinstance(ts, str) and (shown := local(ts)) != ts and _is_day(shown[:10])
 
 
 def _text(value: Any) -> str:

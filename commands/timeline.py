@@ -35,6 +35,8 @@ _COLUMNS = "place, at, replica, seq, id, wall, kind, entity, actor"
 #: Keys that no event has: times begin with a digit.
 _BEFORE_ALL: Key = ("", "", 0, "")
 _AFTER_ALL: Key = ("~", "", 0, "")
+#: Characters of an id from which on a word may be its beginning.
+_OF_AN_ID = 3
 #: Lines of the index that one question takes.
 _BATCH = 500
 #: From so many changed segments on, looking again is quicker than mending.
@@ -194,8 +196,8 @@ class _Test:
         self._filter = filter_
         self._firsts = FAMILIES.get(filter_.family, ())
         self._labels: dict[str, str] | None = None
-        #: Entity -> (its project, case-folded; its title), as far as they were asked for.
-        self._things: dict[str, tuple[str, str]] = {}
+        #: Entity -> (its project, case-folded; its title; "12kf" where it has a number), as far as they were asked for.
+        self._things: dict[str, tuple[str, str, str]] = {}
         self._names = project_aliases.known(ws.reading("projects")) if filter_.projects is not None else None
 
     def passes(self, hit: Hit) -> bool:
@@ -213,7 +215,7 @@ class _Test:
         project = self._thing(hit.entity)[0]
         return project in projects if projects else not project
 
-    def _thing(self, entity: str) -> tuple[str, str]:
+    def _thing(self, entity: str) -> tuple[str, str, str]:
         known = self._things.get(entity)
         if known is None:
             state = state_of(self._ws, entity)
@@ -221,24 +223,28 @@ class _Test:
             name = project if isinstance(project, str) else ""
             if self._names is not None and name:
                 name = self._names.project(name)
-            known = self._things[entity] = (name.casefold(), lookup.title(state))
+            number = register.value(state, "number") if state is not None else None
+            short = f"{number}{entity.partition('/')[2][:2]}" if isinstance(number, int) else ""
+            known = self._things[entity] = (name.casefold(), lookup.title(state), short)
         return known
 
     def _has_words(self, hit: Hit) -> bool:
         if self._labels is None:
             self._labels = self._ws.log.labels()
         event = self._ws.log.event_at(hit.place)
-        parts = [
-            hit.entity,
-            hit.kind,
-            hit.actor,
-            self._labels.get(hit.replica, hit.replica),
-            self._thing(hit.entity)[1],
-        ]
+        _project, title, short = self._thing(hit.entity)
+        parts = [hit.kind, hit.actor, self._labels.get(hit.replica, hit.replica), title]
+        names = [hit.entity, hit.entity.partition("/")[2], short, hit.id]
         if event is not None:
-            parts += [said(event), event.session, event.id, event.tx, *_texts(event)]
+            parts += [said(event), *_texts(event)]
+            names += [event.tx, event.session]
         text = "\n".join(parts).casefold()
-        return all(word in text for word in self._filter.words)
+        return all(word in text or _begins(word, names) for word in self._filter.words)
+
+
+def _begins(word: str, names: list[str]) -> bool:
+    """Whether an id begins so: digits in the midst of one are nothing that anybody looks for."""
+    return len(word) >= _OF_AN_ID and any(name.startswith(word) for name in names)
 
 
 def _texts(event: Event) -> list[str]:

@@ -12,10 +12,11 @@ from mait_code.commands.invocation_log import Reader, Record, took
 from mait_code.commands.invocations import log_path
 from mait_code.commands.times import local
 from mait_code.tui import logs_reading
+from mait_code.tui.live_room import LiveRoom, Options
 from mait_code.tui.live_rows import LiveRows
 from mait_code.tui.logs_reading import FLOORS, Logs, Question
 from mait_code.tui.observations_reading import day_text
-from mait_code.tui.outline_room import OutlineRoom
+from mait_code.tui.text_lines import padded
 from mait_code.tui.watching import Watcher
 
 if TYPE_CHECKING:
@@ -31,6 +32,8 @@ if TYPE_CHECKING:
 __all__ = ["LogsRoom"]
 
 _SIGNS = {"ERROR": ("error", "✗ "), "WARNING": ("warning", "! ")}
+#: Cells of a command's name, and those in a list that is narrower than so many.
+_COMMAND, _SHORT_COMMAND, _WIDE = 28, 14, 60
 #: The choice of all commands, and of all days.
 _EVERY = "\0every"
 #: Seconds after which the log is watched: loading what watches it would hold up the first picture.
@@ -46,7 +49,6 @@ class RecordRows(LiveRows[Record]):
     ]
 
     def leaf(self, item: Record, width: int) -> list[Piece]:
-        del width
         clock = local(item.ts, seconds=True)[11:19] if item.ts else "--:--:--"
         if item.raw:
             return [("dim", f"  {clock}  "), ("warning", "? cannot be read  "), ("dim", item.raw[:200])]
@@ -54,13 +56,13 @@ class RecordRows(LiveRows[Record]):
         return [
             ("dim", f"  {clock}  "),
             (style, sign),
-            ("", item.command or "mait-code"),
-            ("dim", f"  {took(item)}"),
+            ("", padded(item.command or "mait-code", _COMMAND if width >= _WIDE else _SHORT_COMMAND)),
+            ("dim", f"{took(item):>8}"),
             (style, f"  {item.error or item.outcome}" if item.level != "INFO" else ""),
         ]
 
 
-class LogsRoom(OutlineRoom[Record]):
+class LogsRoom(LiveRoom[Record]):
     """The invocation log, as it grows. What a line says never includes anything that was typed or stored."""
 
     class Grown(Message):
@@ -81,8 +83,6 @@ class LogsRoom(OutlineRoom[Record]):
         self._command: str | None = None
         self._day = ""
         self._watcher: Watcher | None = None
-        #: Whether the cursor goes to the first record when the answer is here: after a choice was made.
-        self._anew = True
 
     def rows_widget(self) -> OutlineRows[Record]:
         return RecordRows(id="records")
@@ -114,15 +114,6 @@ class LogsRoom(OutlineRoom[Record]):
     def reading(self) -> Callable[[Workspace], Outline[Record]]:
         return Question(self._reader, self.words, self._floor, self._command, self._day)
 
-    def show(self, found: Outline[Record]) -> None:
-        rows = self.rows
-        before = rows.key
-        super().show(found)
-        if self._anew and isinstance(rows, RecordRows) and rows.keys:
-            self._anew = False
-            if rows.key != before or before is None:
-                rows.go_to_first()
-
     def leaves(self, keys: list[str]) -> Callable[[Workspace], dict[str, Record]]:
         del keys  # they come with the answer
         return lambda _ws: {}
@@ -149,10 +140,7 @@ class LogsRoom(OutlineRoom[Record]):
         """Only what failed, then only faults, then all again."""
         floors = list(FLOORS)
         self._floor = floors[(floors.index(self._floor) + 1) % len(floors)]
-        self._again_with_choice()
-
-    def _again_with_choice(self) -> None:
-        self._anew = True
+        self.choose_anew()
         self.reload()
 
     def action_command(self) -> None:
@@ -163,9 +151,9 @@ class LogsRoom(OutlineRoom[Record]):
         def chosen(key: str) -> None:
             self._command = None if key == _EVERY else key
 
-        options = [(_EVERY, "All commands", "")]
+        options: Options = [(_EVERY, "All commands", "")]
         options += [(name, name or "without a command", str(count)) for name, count in found.commands]
-        self._pick("Lines of", options, _EVERY if self._command is None else self._command, chosen)
+        self.pick("Lines of", lambda _ws: options, _EVERY if self._command is None else self._command, chosen)
 
     def action_day(self) -> None:
         found = self.found
@@ -175,18 +163,6 @@ class LogsRoom(OutlineRoom[Record]):
         def chosen(key: str) -> None:
             self._day = "" if key == _EVERY else key
 
-        options = [(_EVERY, "All days", "")]
+        options: Options = [(_EVERY, "All days", "")]
         options += [(day, day_text(day), str(count)) for day, count in found.days if day]
-        self._pick("Lines of", options, self._day or _EVERY, chosen)
-
-    def _pick(
-        self, heading: str, options: list[tuple[str, str, str]], current: str, chosen: Callable[[str], None]
-    ) -> None:
-        from mait_code.tui.dialogs import Pick
-
-        def given(key: str | None) -> None:
-            if key is not None:
-                chosen(key)
-                self._again_with_choice()
-
-        self.app.push_screen(Pick(heading, options, current), given)
+        self.pick("Lines of", lambda _ws: options, self._day or _EVERY, chosen)

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from mait_code.commands.workspace import Workspace
     from mait_code.tui.outline_reading import Line
 
-__all__ = ["FLOORS", "A_DAY", "Logs", "Question", "day", "first", "record"]
+__all__ = ["A_DAY", "FLOORS", "Logs", "Question", "day", "first", "record"]
 
 #: From which level on records are shown; each with its words.
 FLOORS = {"": "", "WARNING": "what failed", "ERROR": "faults"}
@@ -97,20 +97,19 @@ def record(one: Record) -> Text:
         lines: list[Line] = [[("warning", "This line of the log cannot be read.")], []]
         return Text("", [], "", lines=[*lines, *([("", line)] for line in one.raw.split("\n"))])
     style = {"ERROR": "error", "WARNING": "warning"}.get(one.level, "success")
+    when = ", ".join(filter(None, (local(one.ts, seconds=True), invocation_log.took(one))))
     ended = one.outcome or "it is not known how it ended"
+    lines = [[(style, ended), ("strong", f"  {one.error}" if one.error else ""), ("dim", f"  {when}")], []]
+    if one.traceback:
+        told = invocation_log.traceback_text(one) or "The file with the traceback is not there any more."
+        lines += [*([("", line)] for line in told.rstrip("\n").split("\n")), []]
     facts = [
-        ("when", local(one.ts, seconds=True)),
-        ("took", invocation_log.took(one)),
         ("exit", "" if one.code is None else str(one.code)),
         ("level", one.level),
         ("process", "" if one.pid is None else str(one.pid)),
-        ("traceback", one.traceback),
+        ("file", one.traceback),
     ]
-    lines = [[(style, ended), ("strong", f"  {one.error}" if one.error else "")], []]
-    lines += [[("dim", f"{name:<11}"), ("", value)] for name, value in facts if value]
-    if one.traceback:
-        told = invocation_log.traceback_text(one) or "The file is not there any more."
-        lines += [[], *([("", line)] for line in told.rstrip("\n").split("\n"))]
+    lines += [[("dim", f"{name:<9}"), ("", value)] for name, value in facts if value]
     return Text(one.command or "mait-code", [], "", lines=lines)
 
 

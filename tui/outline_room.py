@@ -109,7 +109,7 @@ class OutlineRoom(Room[Outline[T]], Generic[T]):
     @property
     def stands(self) -> bool:
         """Whether the widgets are there still: answers may come while the house is being closed."""
-        return self.is_attached and bool(self.children)
+        return self.is_attached and bool(self.query(OutlineRows)) and bool(self.query("#pane-facts"))
 
     @property
     def rows(self) -> OutlineRows[T]:

@@ -7,15 +7,13 @@ from typing import TYPE_CHECKING, ClassVar
 from textual.binding import Binding
 
 from mait_code.tui import timeline_reading, timeline_text
-from mait_code.tui.keys_wait import start
+from mait_code.tui.live_room import LiveRoom
 from mait_code.tui.live_rows import LiveRows
-from mait_code.tui.outline_room import OutlineRoom
 from mait_code.tui.text_lines import padded
 from mait_code.tui.timeline_reading import PAGE, History, Line, Past, Question, Shown, View
 
 if TYPE_CHECKING:
     from collections.abc import Callable
-    from pathlib import PurePath
 
     from textual.binding import BindingType
 
@@ -30,8 +28,6 @@ __all__ = ["HistoryRoom", "TimelineRoom"]
 _MACHINE, _SHORT_MACHINE, _NARROW = 12, 7, 50
 #: Rows before the end of the list at which older events are asked for.
 _NEAR = 60
-
-Options = list[tuple[str, str, str]]
 
 
 class EventRows(LiveRows[Line]):
@@ -48,16 +44,7 @@ class EventRows(LiveRows[Line]):
         ]
 
 
-class EventsRoom(OutlineRoom[Line]):
-    """Events by their days, and the one under the cursor whole."""
-
-    CSS_PATH: ClassVar[str | list[str | PurePath]] = ["outline_room.tcss", "timeline.tcss"]
-
-    def rows_widget(self) -> OutlineRows[Line]:
-        return EventRows(id="events")
-
-
-class TimelineRoom(EventsRoom):
+class TimelineRoom(LiveRoom[Line]):
     """What happened, the newest first. It is only read here; what is wrong in it is taken back with mait-code undo."""
 
     NAME: ClassVar[str] = "Timeline"
@@ -72,8 +59,9 @@ class TimelineRoom(EventsRoom):
         super().__init__()
         self._view = View()
         self._want = PAGE
-        #: Whether the cursor goes to the first event when the answer is here: after a choice was made.
-        self._anew = True
+
+    def rows_widget(self) -> OutlineRows[Line]:
+        return EventRows(id="events")
 
     # -- reading
 
@@ -85,16 +73,11 @@ class TimelineRoom(EventsRoom):
         return Question(self._view, self._want, rows.seen_keys() if rows.keys else ())
 
     def _choose(self, view: View) -> None:
-        self._view, self._want, self._anew = view, PAGE, True
+        self._view, self._want = view, PAGE
+        self.choose_anew()
 
     def show(self, found: Outline[Line]) -> None:
-        rows = self.rows
-        before = rows.key
         super().show(found)
-        if self._anew and isinstance(rows, EventRows) and rows.keys:
-            self._anew = False
-            if rows.key != before or before is None:
-                rows.go_to_first()
         if isinstance(found, Shown) and found.searching:
             self.reload()
 
@@ -153,42 +136,22 @@ class TimelineRoom(EventsRoom):
         def chosen(place: str) -> None:
             self._choose(View(self.words, place, self._view.replica, self._view.family))
 
-        self._pick("Events of", timeline_reading.projects, self._view.place, chosen)
+        self.pick("Events of", timeline_reading.projects, self._view.place, chosen)
 
     def action_machine(self) -> None:
         def chosen(replica: str) -> None:
             self._choose(View(self.words, self._view.place, replica, self._view.family))
 
-        self._pick("Events written on", timeline_reading.machines, self._view.replica, chosen)
+        self.pick("Events written on", timeline_reading.machines, self._view.replica, chosen)
 
     def action_family(self) -> None:
         def chosen(family: str) -> None:
             self._choose(View(self.words, self._view.place, self._view.replica, family))
 
-        self._pick("Show", lambda _ws: timeline_reading.families(), self._view.family, chosen)
-
-    def _pick(
-        self, heading: str, options: Callable[[Workspace], Options], current: str, chosen: Callable[[str], None]
-    ) -> None:
-        from mait_code.tui.dialogs import Pick
-
-        def given(key: str | None) -> None:
-            if key is not None:
-                chosen(key)
-                self.reload()
-
-        async def ask() -> None:
-            try:
-                found = await self.house.ask(options)
-            except Exception as error:
-                self.house.tell_error(error)
-                return
-            self.app.push_screen(Pick(heading, found, current), given)
-
-        start(self, ask, group="dialogs", exclusive=True)
+        self.pick("Show", lambda _ws: timeline_reading.families(), self._view.family, chosen)
 
 
-class HistoryRoom(EventsRoom):
+class HistoryRoom(LiveRoom[Line]):
     """All that happened to one thing, field by field."""
 
     NAME: ClassVar[str] = "History"
@@ -199,6 +162,9 @@ class HistoryRoom(EventsRoom):
         self._entity = entity
         #: The event to put the cursor on when it is first seen.
         self._goal = event
+
+    def rows_widget(self) -> OutlineRows[Line]:
+        return EventRows(id="events")
 
     def reading(self) -> Callable[[Workspace], Outline[Line]]:
         return History(self._entity, self.words)
