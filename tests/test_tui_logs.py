@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 #: What the monkey presses, and from which seed. Read here: each test begins without such variables.
 KEYS, SEED = (
-    int(os.environ.get(f"MAIT_CODE_MONKEY_{name}", usual)) for name, usual in (("KEYS", 120), ("SEED", 20260302))
+    int(os.environ.get(f"MAIT_CODE_MONKEY_{name}", usual)) for name, usual in (("KEYS", 80), ("SEED", 20260302))
 )
 RUNS = (
     ("2026-02-28T17:02:11.400Z", "inbox add", 8.1, "ok", ""),
@@ -132,7 +132,8 @@ def test_a_traceback_that_is_gone(log: Path) -> None:
         async with opened(LogsRoom) as hand:
             (log.parent / "traceback-2026-03-02T073547Z-4711.txt").unlink()
             await hand.press("j", "j", "j", "j")
-            assert "The file with the traceback is not there any more" in pane(hand)
+            assert pane(hand).startswith("crashed  ZeroDivisionError")
+            assert TRACE.rstrip() not in pane(hand)
 
     run(go())
 
@@ -176,12 +177,12 @@ def test_command_day_and_words(log: Path) -> None:
             await hand.press("l")
             assert rows(hand) == []
             assert "l, t and d show other levels" in hand.text
-            await hand.press("enter", "j", "2", "1", "l", "l")
+            await hand.press("l", "l")
             await pick(hand, "t", "all")
             assert len(rows(hand)) == 5
             await pick(hand, "d", "all")
             assert rows(hand) == ALL
-            await hand.press("t", "escape", "d", "escape", "slash")
+            await hand.press("slash")
             await hand.type("SEARCH crashed")
             await hand.press("enter")
             assert rows(hand) == ["Mon 2 Mar 2026", "memory search"]
@@ -266,24 +267,9 @@ def test_empty_and_the_first_line(home: Path, monkeypatch: pytest.MonkeyPatch) -
     async def go() -> None:
         async with opened(LogsRoom, (80, 24)) as hand:
             assert "Nothing was logged yet" in hand.text
-            await hand.press(
-                "enter",
-                "j",
-                "G",
-                "l",
-                "1",
-                "2",
-                "space",
-                "l",
-                "l",
-                "t",
-                "escape",
-                "d",
-                "escape",
-                "slash",
-                "escape",
-                "r",
-            )
+            for key in ("enter", "j", "G", "l", "1", "2", "space", "l", "l", "r"):
+                hand.strike(key)
+            await hand.press("t", "escape", "d", "escape")
             assert isinstance(hand.house.screen, LogsRoom)
             invocations.record("version", 0.001, "ok", 0)
             await hand.until(lambda: "version" in hand.text, 3.0)
@@ -324,7 +310,8 @@ def test_hostile_lines(log: Path) -> None:
 
     async def go() -> None:
         async with opened(LogsRoom, (80, 24)) as hand:
-            for _ in range(2 * len(odd)):
+            for _ in range(len(odd)):
+                hand.strike("j")
                 await hand.press("j")
                 assert "\x1b" not in hand.text
                 assert "\u202e" not in hand.text

@@ -32,8 +32,8 @@ if TYPE_CHECKING:
 __all__ = ["LogsRoom"]
 
 _SIGNS = {"ERROR": ("error", "✗ "), "WARNING": ("warning", "! ")}
-#: Cells of a command's name, and those in a list that is narrower than so many.
-_COMMAND, _SHORT_COMMAND, _WIDE = 28, 14, 60
+#: Cells of a command's name, and those in a list that is narrower than so many; from how many on it tells how long it took.
+_COMMAND, _SHORT_COMMAND, _WIDE, _TIMED = 28, 14, 60, 44
 #: The choice of all commands, and of all days.
 _EVERY = "\0every"
 #: Seconds after which the log is watched: loading what watches it would hold up the first picture.
@@ -57,7 +57,7 @@ class RecordRows(LiveRows[Record]):
             ("dim", f"  {clock}  "),
             (style, sign),
             ("", padded(item.command or "mait-code", _COMMAND if width >= _WIDE else _SHORT_COMMAND)),
-            ("dim", f"{took(item):>8}"),
+            ("dim", f"{took(item):>8}" if width >= _TIMED else ""),
             (style, f"  {item.error or item.outcome}" if item.level != "INFO" else ""),
         ]
 
