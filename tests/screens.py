@@ -52,9 +52,11 @@ class Hand:
             self.strike(key)
             await self.rest()
 
-    def strike(self, key: str) -> None:
+    def strike(self, key: str, letter: str | None = None) -> None:
         """Press a key and wait for nothing."""
-        self.house.post_message(events.Key(key, key if len(key) == 1 else None))
+        self.house.post_message(
+            events.Key(key, letter if letter and len(letter) == 1 else key if len(key) == 1 else None)
+        )
 
     async def type(self, text: str) -> None:
         """Put text into what has the focus, as a terminal does that pastes."""
@@ -72,7 +74,15 @@ class Hand:
             busy = any(room._reading for room in rooms) or any(
                 not worker.is_finished for worker in self.house.workers if worker.group != "changes" or not self._asks
             )
+            busy = busy or bool(self.house._typed._waiting or self.house._typed._under_way)
             quiet = 0 if busy else quiet + 1
+
+    async def settle(self) -> None:
+        """After random keys, of which one may have left: wait until nothing runs any more, for two seconds at most."""
+        for _ in range(40):
+            await self.pilot.pause(0.05)
+            if self.house._exit or all(worker.is_finished for worker in self.house.workers):
+                return
 
     @property
     def _asks(self) -> bool:

@@ -7,7 +7,7 @@ import shutil
 from typing import TYPE_CHECKING
 
 import pytest
-from board_cards import PROJECT, fill
+from board_cards import LIVE, PROJECT, fill
 from screens import SIZES, Hand, compare, fixed, opened, run
 from textual.widgets import Input, TextArea
 
@@ -271,6 +271,26 @@ def test_new(cards: dict[str, str]) -> None:
                 assert not board.listing(ws.board, board.Scope(every=True), search="its own"), (
                     "one undo takes all of it"
                 )
+
+    run(go())
+
+
+def test_keys_typed_ahead(cards: dict[str, str]) -> None:
+    """Letters typed before a form is there are its letters, none of them a key of the board."""
+
+    async def go() -> None:
+        async with opened(BoardRoom) as hand:
+            for title in ("nbdaxe >q", "second"):
+                for key in ("n", *title, "ctrl+s"):
+                    hand.strike({" ": "space", ">": "greater_than_sign"}.get(key, key), key)
+            for key in ("slash", *"second", "enter", "greater_than_sign", "escape"):
+                hand.strike(key)
+            await hand.until(lambda: not hand.house._typed._waiting)
+            await hand.rest()
+            with Workspace.open() as ws:
+                found = {card.title: card.status for card in board.listing(ws.board, board.Scope(every=True))}
+            assert (found["nbdaxe >q"], found["second"]) == ("backlog", "refined")
+            assert len(found) == len(LIVE) - 1 + 2, "nothing else was done"
 
     run(go())
 

@@ -2,17 +2,10 @@
 
 from __future__ import annotations
 
-import fcntl
 import inspect
-import os
-import pty
 import re
-import select
-import signal
-import struct
 import subprocess
 import sys
-import termios
 import threading
 import time
 from pathlib import Path
@@ -20,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 from screens import Hand, opened, run
+from terminal import Terminal
 from textual.content import Content
 from textual.widgets import Static
 
@@ -408,53 +402,6 @@ def test_the_first_question_loads_no_textual(name: str) -> None:
 
 #: The greys within the colour cube of a terminal of 256 colours.
 CUBE_GREYS = (16, 59, 102, 145, 188, 231)
-
-
-class Terminal:
-    """A process at a terminal of its own."""
-
-    def __init__(self, *arguments: str, env: dict[str, str] | None = None, size: tuple[int, int] = (80, 24)) -> None:
-        command = [sys.executable, "-m", "mait_code.commands.cli.main", *arguments]
-        self.pid, self.fd = pty.fork()
-        if self.pid == 0:
-            os.environ.update({"TERM": "xterm-256color", **(env or {})})
-            os.execv(command[0], command)
-        fcntl.ioctl(self.fd, termios.TIOCSWINSZ, struct.pack("HHHH", size[1], size[0], 0, 0))
-        self.out = b""
-
-    def until(self, text: bytes, seconds: float = 15) -> None:
-        end = time.monotonic() + seconds
-        while text not in self.out:
-            ready, _, _ = select.select([self.fd], [], [], 0.1)
-            if ready:
-                try:
-                    self.out += os.read(self.fd, 65536)
-                except OSError:
-                    break
-            if time.monotonic() > end:
-                os.kill(self.pid, signal.SIGKILL)
-                raise AssertionError(f"{text!r} did not come: {self.out[-2000:]!r}")
-
-    def write(self, keys: bytes) -> None:
-        os.write(self.fd, keys)
-
-    def end(self) -> int:
-        """Read to the end; the exit code."""
-        self._drain()
-        _, status = os.waitpid(self.pid, 0)
-        os.close(self.fd)
-        return os.waitstatus_to_exitcode(status)
-
-    def _drain(self) -> None:
-        end = time.monotonic() + 15
-        while time.monotonic() < end:
-            try:
-                piece = os.read(self.fd, 65536)
-            except OSError:
-                return
-            if not piece:
-                return
-            self.out += piece
 
 
 def test_a_terminal_opens_the_screen_and_q_leaves() -> None:

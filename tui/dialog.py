@@ -27,6 +27,11 @@ class Dialog(KeysWait, ModalScreen["T | None"], Generic[T]):
         super().__init__()
         self._ended = False
 
+    @property
+    def is_ending(self) -> bool:
+        """Whether keys are for what comes after it."""
+        return self._ended
+
     def leave(self, result: T | None = None) -> None:
         """End, and give the result to whoever opened it."""
         if self._ended or self not in self.app.screen_stack:

@@ -149,6 +149,10 @@ class Form(Dialog[T], Generic[T]):
             widget.cursor_position = len(widget.value)
 
     @property
+    def is_ending(self) -> bool:
+        return self._saving or super().is_ending
+
+    @property
     def texts(self) -> dict[str, str]:
         """The fields as they are written now."""
         found = {}

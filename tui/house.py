@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, ClassVar, Generic, TypeVar
 from textual.app import App
 from textual.binding import Binding
 from textual.color import Color
+from textual.events import Key, Paste
 from textual.message import Message
 
 from mait_code.commands.output import visible
@@ -18,12 +19,14 @@ from mait_code.journal.errors import MaitError
 from mait_code.tui import themes
 from mait_code.tui.keys_wait import start
 from mait_code.tui.room import Room
+from mait_code.tui.typed_ahead import TypedAhead
 
 if TYPE_CHECKING:
     from collections.abc import Callable
     from typing import Any
 
     from textual.binding import BindingType
+    from textual.events import Event
     from textual.screen import Screen
     from textual.theme import Theme
 
@@ -93,6 +96,7 @@ class House(App[int]):
         super().__init__(css_path=["house.tcss", *self._first.css_path])
         self.workroom = workroom
         self._watcher: Watcher | None = None
+        self._typed = TypedAhead(self)
         self._undoable: list[tuple[list[str], str]] = []
         themes.register(self)
         self._begin_with(themes.chosen(self))
@@ -116,6 +120,12 @@ class House(App[int]):
 
     def get_default_screen(self) -> Screen[Any]:
         return self._first
+
+    async def on_event(self, event: Event) -> None:
+        if isinstance(event, (Key, Paste)) and not event.is_forwarded:
+            await self._typed.take(event)
+        else:
+            await super().on_event(event)
 
     def on_mount(self) -> None:
         self.workroom.step = self._folded

@@ -59,6 +59,11 @@ class Room(KeysWait, Screen[None], Generic[T]):
         """The app."""
         return cast("House", self.app)
 
+    @property
+    def is_reading(self) -> bool:
+        """Whether other contents than those on the screen are on their way."""
+        return self.shown and self._reading
+
     # -- what subclasses say
 
     def body(self) -> ComposeResult:
