@@ -16,8 +16,6 @@ if TYPE_CHECKING:
     from types import TracebackType
     from typing import IO, Any, Self
 
-    from rich.console import Console
-
 __all__ = ["IN_LIST", "Output", "Progress", "Styled", "counted", "cut", "make_streams_safe", "path_text", "visible"]
 
 #: Cells of a title in a line of a list, or in what a command says it did, that goes to no terminal. JSON has all of it.
@@ -35,6 +33,16 @@ _SGR = {
     "blue": "34",
     "magenta": "35",
     "cyan": "36",
+}
+
+#: What the colours are called in a palette.
+_ROLES = {
+    "red": "error",
+    "green": "success",
+    "yellow": "warning",
+    "blue": "primary",
+    "magenta": "secondary",
+    "cyan": "accent",
 }
 
 # Marks, embeddings, overrides and isolates that reorder text, and the line separators that terminals and pagers honour.
@@ -144,6 +152,7 @@ class Output:
         self.colour = not json and _wants_colour(sys.stdout, no_colour)
         self._stderr_terminal = _is_terminal(sys.stderr)
         self._stderr_colour = _wants_colour(sys.stderr, no_colour)
+        self._codes: dict[str, str] = {}
         self._said: set[str] = set()
 
     def line(self, *parts: str) -> None:
@@ -176,7 +185,15 @@ class Output:
 
     def style(self, text: str, *names: str) -> Styled:
         """Safe text, coloured where colour is wanted. Names: bold dim italic underline strike and six colours."""
-        return Styled(_paint(visible(text), names, self.colour))
+        return Styled(self._paint(visible(text), names, self.colour))
+
+    def _paint(self, text: str, names: Iterable[str], colour: bool) -> str:
+        if not colour:
+            return text
+        if not self._codes:
+            self._codes = _SGR | _theme_codes()
+        codes = ";".join(self._codes[name] for name in names)
+        return f"\x1b[{codes}m{text}\x1b[0m" if codes else text
 
     def flush(self) -> None:
         """Send what has been written so far: for commands that go on for long."""
@@ -188,7 +205,7 @@ class Output:
 
     def warn(self, text: str) -> None:
         """One line on stderr about something that went on in spite of a doubt; each is said once in a run."""
-        self._say_once(_paint("warning: ", ("yellow",), self._stderr_colour) + visible(text))
+        self._say_once(self._paint("warning: ", ("yellow",), self._stderr_colour) + visible(text))
 
     def error(self, message: str, hint: str = "") -> None:
         """What failed, and on a second line what to do about it, both on stderr."""
@@ -197,9 +214,9 @@ class Output:
         except OSError:
             # Data that cannot be written is reported by whoever flushes last; it must not swallow this message.
             pass
-        self._say(_paint("mait-code: ", ("red",), self._stderr_colour) + visible(message))
+        self._say(self._paint("mait-code: ", ("red",), self._stderr_colour) + visible(message))
         if hint:
-            self._say(_paint("hint: ", ("dim",), self._stderr_colour) + visible(hint))
+            self._say(self._paint("hint: ", ("dim",), self._stderr_colour) + visible(hint))
 
     def _say_once(self, text: str) -> None:
         # Several parts of one command may meet the same obstacle, a full disk above all.
@@ -218,16 +235,26 @@ class Output:
         """
         return Progress(label, total, after, self._stderr_terminal)
 
-    def rich(self) -> Console:
-        """A rich console on stdout. Only for `terminal`; everything a person stored goes through `visible` first."""
-        from rich.console import Console
 
-        return Console(file=sys.stdout, no_color=not self.colour, highlight=False, markup=False, emoji=False)
+def _theme_codes() -> dict[str, str]:
+    """Our six colours as the theme has them that somebody chose, where the terminal can show them."""
+    if os.environ.get("COLORTERM") not in ("truecolor", "24bit"):
+        return {}
+    from mait_code.journal import settings
 
+    theme = settings.resolve("theme")
+    if theme.source == "default":
+        return {}  # nobody chose: a terminal's own colours suit its background
+    from mait_code.commands import palette
 
-def _paint(text: str, names: Iterable[str], colour: bool) -> str:
-    codes = ";".join(_SGR[name] for name in names) if colour else ""
-    return f"\x1b[{codes}m{text}\x1b[0m" if codes else text
+    chosen = palette.named(str(theme.value))
+    if chosen is None:
+        return {}
+    found = {}
+    for name, role in _ROLES.items():
+        red, green, blue = bytes.fromhex(getattr(chosen, role)[1:])
+        found[name] = f"38;2;{red};{green};{blue}"
+    return found
 
 
 class Progress:

@@ -501,6 +501,25 @@ def test_styled_text_passes_only_where_it_was_made(capsys: Capture, monkeypatch:
 
 
 @pytest.mark.parametrize(
+    ("env", "codes"),
+    [
+        ({}, "31"),
+        ({"COLORTERM": "truecolor"}, "31"),
+        ({"MAIT_CODE_THEME": "ember"}, "31"),
+        ({"COLORTERM": "truecolor", "MAIT_CODE_THEME": "ember"}, "38;2;255;116;104"),
+        ({"COLORTERM": "24bit", "MAIT_CODE_THEME": "mait-ember"}, "38;2;255;116;104"),
+        ({"COLORTERM": "truecolor", "MAIT_CODE_THEME": "nord"}, "31"),
+    ],
+    ids=str,
+)
+def test_a_chosen_theme_colours_text_too(env: dict[str, str], codes: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delenv("COLORTERM", raising=False)
+    for name, value in {"FORCE_COLOR": "1", **env}.items():
+        monkeypatch.setenv(name, value)
+    assert Output().style("a", "red") == f"\x1b[{codes}ma\x1b[0m"
+
+
+@pytest.mark.parametrize(
     ("env", "arguments", "coloured"),
     [
         ({}, [], True),
