@@ -530,8 +530,7 @@ def test_monkey(things: dict[str, str]) -> None:
                     hand.strike(dice.choice(keys if over else [key for key in keys if key != "escape"]))
                     if dice.random() < 0.5:
                         await hand.pilot.pause(0)
-                # What was pressed last is dealt with before the house is closed.
-                await (hand.pilot.pause(0.1) if hand.house._exit else hand.rest())
+                await hand.settle()
                 assert hand.house._exception is None
             assert hand.house.return_code in (0, None)
 

@@ -118,8 +118,8 @@ class Pick(Dialog[str]):
             yield _Options()
 
     def on_mount(self) -> None:
-        if not self.children:
-            return  # the house is being closed: nothing was put in
+        if not self.query(_Options):
+            return  # the house is being closed: nothing, or not all, was put in
         rows = self.query_one(_Options)
         rows.can_focus, rows.led = False, True
         self._fill("")

@@ -48,6 +48,7 @@ class Workroom:
     def __init__(self, opens: Callable[[], Workspace]) -> None:
         self._opens = opens
         self._tasks: queue.SimpleQueue[Task | None] = queue.SimpleQueue()
+        self._closed = False
         #: Told (done, total) in the workroom's thread while a store is made from the whole journal.
         self.step: Callable[[int, int], None] | None = None
         self._thread = threading.Thread(target=self._work, name="workroom", daemon=True)
@@ -56,7 +57,14 @@ class Workroom:
     def submit(
         self, task: Callable[[Workspace], T], done: Callable[[T | None, BaseException | None], None] | None = None
     ) -> None:
-        """Run a task when those before it are done. `done` gets its result or its error, in the workroom's thread."""
+        """Run a task when those before it are done. `done` gets its result or its error, in the workroom's thread.
+
+        After `close` there is nobody to run it: whoever would wait for it is cancelled.
+        """
+        if self._closed:
+            from asyncio import CancelledError
+
+            raise CancelledError
 
         def run(workspace: Workspace | BaseException) -> None:
             result, error = None, None
@@ -84,6 +92,7 @@ class Workroom:
 
     def close(self) -> None:
         """End the thread when what it was given is done."""
+        self._closed = True
         self._tasks.put(None)
         self._thread.join(_PATIENCE)
 
