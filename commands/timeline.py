@@ -31,7 +31,7 @@ __all__ = ["EVERY", "Filter", "Hit", "Window", "machine_named", "state_of"]
 
 #: The projects of a filter that lets events of any project through, and of none.
 EVERY: tuple[str, ...] | None = None
-_COLUMNS = "place, at, replica, seq, id, wall, kind, entity, actor"
+_COLUMNS = "place, at, replica, seq, id, kind, entity, actor"
 #: Keys that no event has: times begin with a digit.
 _BEFORE_ALL: Key = ("", "", 0, "")
 _AFTER_ALL: Key = ("~", "", 0, "")
@@ -74,7 +74,7 @@ class Filter:
 class Hit:
     """An event that passed the filter: where it stands in the journal, and what the index says of it."""
 
-    __slots__ = ("actor", "at", "entity", "id", "kind", "place", "replica", "seq", "wall")
+    __slots__ = ("actor", "at", "entity", "id", "kind", "place", "replica", "seq")
 
     def __init__(self, row: tuple[Any, ...]) -> None:
         self.place: int
@@ -82,8 +82,7 @@ class Hit:
         self.replica: str
         self.seq: int
         self.id: str
-        self.wall: str
-        self.place, self.at, self.replica, self.seq, self.id, self.wall, self.kind, self.entity, self.actor = row
+        self.place, self.at, self.replica, self.seq, self.id, self.kind, self.entity, self.actor = row
 
     @property
     def key(self) -> Key:

@@ -37,7 +37,7 @@ _PATIENCE = 0.15
 class Line:
     """An event as a row shows it."""
 
-    __slots__ = ("actor", "clock", "id", "machine", "takes_back", "title", "words")
+    __slots__ = ("clock", "id", "machine", "takes_back", "title", "words")
 
     def __init__(self, event: Event, day: str, machine: str, title: str) -> None:
         self.id = event.id
@@ -45,7 +45,6 @@ class Line:
         #: "09:12"; with its date where the writer's clock stood at another day than the one it is listed under.
         self.clock = shown[11:16] if shown[:10] == day else shown[:16]
         self.machine = machine
-        self.actor = event.actor
         self.words = said(event)
         self.title = title
         self.takes_back = bool(event.undoes)

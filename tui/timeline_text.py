@@ -78,7 +78,7 @@ def _about(event: Event, label: str, called: str, step: Step | None) -> list[Lin
     if changes:
         lines += [[], *changes]
     facts = [
-        ("what", f"{called}: {event.kind}"),
+        ("event", f"{called}: {event.kind}"),
         ("action", f"{event.tx[:8]}; mait-code undo {event.tx[:8]} takes it back"),
         ("undoes", event.undoes[:8]),
         ("session", event.session),
