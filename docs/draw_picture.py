@@ -91,7 +91,7 @@ def screens() -> dict[Path, str]:
     """The pictures of screens, by where they stand."""
     kept = {name: ROOT / f"tests/pictures/{source}.svg" for name, source in SCREENS.items()}
     return {
-        ROOT / f"docs/pictures/{name}.svg": _tidy(stand_alone(path.read_text(encoding="utf-8")))
+        ROOT / f"docs/pictures/{name}.svg": _tidy(_INDENTED.sub(_set_in, stand_alone(path.read_text(encoding="utf-8"))))
         for name, path in kept.items()
     }
 
