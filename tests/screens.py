@@ -64,6 +64,12 @@ class Hand:
         self.house.post_message(events.Paste(text))
         await self.rest()
 
+    async def resize(self, width: int, height: int) -> None:
+        """Give the terminal another size, and wait until the screen has settled in it."""
+        await self.pilot.resize_terminal(width, height)
+        await self.rest()
+        await self.pilot.pause(0.15)
+
     async def rest(self) -> None:
         """Wait until nothing is on its way, and nothing came of what was: three quiet looks, up to five seconds."""
         end, quiet = time.monotonic() + 5, 0

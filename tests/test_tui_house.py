@@ -373,6 +373,14 @@ def test_no_attribute_hides_one_of_textuals(cls: type) -> None:
     assert ours & theirs <= set()
 
 
+@pytest.mark.parametrize("cls", _classes(), ids=lambda cls: cls.__name__)
+def test_no_handler_is_overridden(cls: type) -> None:
+    """Textual calls a message's handler in every class that has one: what is meant to be overridden has another name."""
+    ours = [base for base in cls.__mro__[1:] if base.__module__.startswith("mait_code.tui.")]
+    twice = [name for name in vars(cls) if name.startswith("on_") and any(name in vars(base) for base in ours)]
+    assert twice == []
+
+
 @pytest.mark.parametrize("name", launch.ROOMS)
 def test_rooms_keep_the_keys_that_mean_the_same_everywhere(name: str) -> None:
     room = launch._load(launch.ROOMS[name][0])

@@ -8,7 +8,7 @@ import random
 from typing import TYPE_CHECKING, Any
 
 import pytest
-from screens import Hand, compare, opened, run
+from screens import SIZES, Hand, compare, opened, run
 from textual.widgets import Static
 
 from mait_code.commands import invocation_log, invocations
@@ -335,14 +335,16 @@ def test_leaving(log: Path, key: str) -> None:
 # -- how it looks
 
 
-@pytest.mark.parametrize(("width", "height", "theme"), [(80, 24, "dark"), (120, 40, "light")])
-def test_picture(log: Path, width: int, height: int, theme: str, monkeypatch: pytest.MonkeyPatch) -> None:
+@pytest.mark.parametrize("theme", ["dark", "light"])
+def test_pictures(log: Path, theme: str, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("MAIT_CODE_THEME", f"mait-{theme}")
 
     async def go() -> None:
-        async with opened(LogsRoom, (width, height)) as hand:
+        async with opened(LogsRoom, SIZES[0]) as hand:
             await hand.press("j", "j", "j", "j")
-            compare(f"logs-{width}x{height}-{theme}", hand.picture())
+            for width, height in SIZES:
+                await hand.resize(width, height)
+                compare(f"logs-{width}x{height}-{theme}", hand.picture())
 
     run(go())
 

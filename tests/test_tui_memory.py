@@ -507,9 +507,7 @@ def test_pictures(kept: dict[str, str], name: str, room: Any, theme: str, monkey
         async with opened(room, SIZES[0]) as hand:
             await hand.press(*BEFORE[name].split())
             for width, height in SIZES:
-                await hand.pilot.resize_terminal(width, height)
-                await hand.rest()
-                await hand.pilot.pause(0.15)
+                await hand.resize(width, height)
                 compare(f"{name}-{width}x{height}-{theme.removeprefix('mait-')}", hand.picture())
 
     run(go())

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pytest
-from screens import NINE, Hand, compare, opened, run
+from screens import NINE, SIZES, Hand, compare, opened, run
 from test_golden import LINES
 from textual.widgets import Input, Static
 from thoughts import PROJECT, fill_conflicts, looked_at, meet, stopped
@@ -35,7 +35,6 @@ if TYPE_CHECKING:
 KEYS, SEED = (
     int(os.environ.get(f"MAIT_CODE_MONKEY_{name}", usual)) for name, usual in (("KEYS", 120), ("SEED", 20260302))
 )
-SIZES = ((80, 24, "dark"), (120, 40, "light"))
 DAY = 86_400_000_000
 LONG = (
     "The login page\n\n- asks for the name first\n- then for the password\n- and remembers the machine\n\nNothing else."
@@ -484,16 +483,20 @@ def test_leaving(things: dict[str, str], key: str) -> None:
 # -- how it looks
 
 
-@pytest.mark.parametrize(("width", "height", "theme"), SIZES)
-def test_picture(things: dict[str, str], width: int, height: int, theme: str, monkeypatch: pytest.MonkeyPatch) -> None:
+@pytest.mark.parametrize("theme", ["dark", "light"])
+def test_pictures(things: dict[str, str], theme: str, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("MAIT_CODE_THEME", f"mait-{theme}")
 
     async def go() -> None:
-        async with opened(TimelineRoom, (width, height)) as hand:
+        async with opened(TimelineRoom, SIZES[0]) as hand:
             await go_to(hand, "changed description")
-            compare(f"timeline-{width}x{height}-{theme}", hand.picture())
-            await hand.press("enter")
-            compare(f"history-{width}x{height}-{theme}", hand.picture())
+            for width, height in SIZES:
+                await hand.resize(width, height)
+                compare(f"timeline-{width}x{height}-{theme}", hand.picture())
+                await hand.press("enter")
+                compare(f"history-{width}x{height}-{theme}", hand.picture())
+                await hand.press("escape")
+                assert hand.house.focused is room(hand).rows
 
     run(go())
 

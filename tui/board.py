@@ -71,9 +71,9 @@ class BoardRoom(CardsRoom[Board]):
                 yield Column(column)
         yield Static(id="nothing", classes="empty")
 
-    def on_mount(self) -> None:
+    def begin(self) -> None:
         self.query_one("#search").display = False
-        super().on_mount()
+        super().begin()
         if self.found is None:
             self._arrange()
 

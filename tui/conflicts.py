@@ -95,8 +95,8 @@ class ConflictsRoom(ListRoom[Dispute]):
                 return False
         return super().check_action(action, parameters)
 
-    def on_rows_moved(self) -> None:
-        super().on_rows_moved()
+    def moved(self) -> None:
+        super().moved()
         self.refresh_bindings()
 
     def show(self, found: Listed[Dispute]) -> None:

@@ -88,11 +88,11 @@ class ListRoom(Room[Listed[T]], Generic[T]):
                 yield Static(id="whole")
         yield Static(id="nothing", classes="empty")
 
-    def on_mount(self) -> None:
+    def begin(self) -> None:
         self.query_one("#search").display = False
         self.query_one("#views").display = bool(self.VIEWS)
         self._say_views()
-        super().on_mount()
+        super().begin()
         self.rows.focus()
 
     @property
@@ -161,6 +161,10 @@ class ListRoom(Room[Listed[T]], Generic[T]):
         self.query_one("#whole", Static).update(Content("") if item is None else self.whole(item))
 
     def on_rows_moved(self) -> None:
+        self.moved()
+
+    def moved(self) -> None:
+        """The cursor stands on another row."""
         self.query_one("#detail").scroll_to(y=0, animate=False)
         self._say_whole()
 

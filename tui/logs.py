@@ -87,8 +87,8 @@ class LogsRoom(LiveRoom[Record]):
     def rows_widget(self) -> OutlineRows[Record]:
         return RecordRows(id="records")
 
-    def on_mount(self) -> None:
-        super().on_mount()
+    def begin(self) -> None:
+        super().begin()
         self.set_timer(_WATCHED_AFTER, self._watch)
 
     def _watch(self) -> None:

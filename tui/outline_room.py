@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from mait_code.tui.outline_reading import Line
     from mait_code.tui.rows import Rows
 
-__all__ = ["OutlineRoom", "Pane"]
+__all__ = ["OutlineRoom", "Pane", "styled"]
 
 T = TypeVar("T")
 #: Styles of pieces that are not the name of a colour.
@@ -95,15 +95,19 @@ class OutlineRoom(Room[Outline[T]], Generic[T]):
         yield Input(placeholder=self.FINDS, id="find", compact=True)
         with Container(id="halves"):
             yield self.rows_widget()
-            with Pane(id="pane"):
-                yield Static(id="pane-title")
-                yield Static(id="pane-plain")
-                yield Static(id="pane-facts")
+            yield from self.panes()
         yield Static(id="no-leaves", classes="empty")
 
-    def on_mount(self) -> None:
+    def panes(self) -> ComposeResult:
+        """What stands beside the outline."""
+        with Pane(id="pane"):
+            yield Static(id="pane-title")
+            yield Static(id="pane-plain")
+            yield Static(id="pane-facts")
+
+    def begin(self) -> None:
         self.find_box.display = False
-        super().on_mount()
+        super().begin()
         self.rows.focus()
 
     @property
@@ -163,6 +167,10 @@ class OutlineRoom(Room[Outline[T]], Generic[T]):
     # -- the text
 
     def on_rows_moved(self) -> None:
+        self.moved()
+
+    def moved(self) -> None:
+        """The cursor stands on another row."""
         if not self._saying:  # one look for however many keys came before it
             self._saying = True
             self.call_after_refresh(self._say)
@@ -208,7 +216,7 @@ class OutlineRoom(Room[Outline[T]], Generic[T]):
         plain = self.query_one("#pane-plain", Static)
         plain.display = text.plain
         if text.plain:
-            plain.update(Content(shown) if text.lines is None else _styled(text.lines))
+            plain.update(Content(shown) if text.lines is None else styled(text.lines))
             for markdown in self.query("#pane-text"):
                 markdown.display = False
         else:
@@ -223,12 +231,15 @@ class OutlineRoom(Room[Outline[T]], Generic[T]):
         for markdown in self.query("#pane-text").results(Markdown):
             return markdown
         made = Markdown(id="pane-text", open_links=False)
-        await self.pane.mount(made, after="#pane-plain")
+        await self.query_one("#pane", Pane).mount(made, after="#pane-plain")
         return made
 
     # -- what the keys do
 
     def on_rows_chosen(self) -> None:
+        self.enter()
+
+    def enter(self) -> None:
         """Enter on a leaf: into its text."""
         self.pane.focus()
 
@@ -262,7 +273,7 @@ class OutlineRoom(Room[Outline[T]], Generic[T]):
         return True
 
 
-def _styled(lines: list[Line]) -> Content:
+def styled(lines: list[Line]) -> Content:
     """Lines of pieces with the styles that rows know."""
     return Content("\n").join(
         Content.assemble(*((visible(text), _STYLES.get(style) or f"${style}") for style, text in line))

@@ -10,7 +10,6 @@ from mait_code.tui.outline_reading import Branch, Outline
 from mait_code.tui.rows import Rows
 
 if TYPE_CHECKING:
-    from textual import events
     from textual.binding import BindingType
 
     from mait_code.tui.rows import Piece
@@ -141,10 +140,8 @@ class OutlineRows(Rows["T | Branch"], Generic[T]):
         else:
             super().action_choose()
 
-    def on_click(self, event: events.Click) -> None:
-        place = self.row_at(event)
-        if place is not None and event.chain == 1 and isinstance(self.items.get(self.keys[place]), Branch):
-            self.go(place)
+    def clicked(self, times: int) -> None:
+        if not isinstance(self.item, Branch):
+            super().clicked(times)
+        elif times == 1:
             self.action_flip()
-        else:
-            super().on_click(event)

@@ -93,8 +93,8 @@ class RemindersRoom(ListRoom[Due]):
         *(Binding(str(number), f"view({number - 1})", "Go to view", show=False) for number in range(1, 4)),
     ]
 
-    def on_mount(self) -> None:
-        super().on_mount()
+    def begin(self) -> None:
+        super().begin()
         self.set_interval(_TICK, self._time_goes_on)
 
     def _time_goes_on(self) -> None:

@@ -90,6 +90,10 @@ class Room(KeysWait, Screen[None], Generic[T]):
         yield KeyLine()
 
     def on_mount(self) -> None:
+        self.begin()
+
+    def begin(self) -> None:
+        """What happens when the widgets are there: the first answer is shown, or asked for."""
         self._begun = True
         self.call_after_refresh(self.refresh_bindings)
         found = None if self.early is None else self.early.within(_WORTH_WAITING)

@@ -272,5 +272,9 @@ class Rows(ScrollView, Generic[T], can_focus=True, inherit_bindings=False):
         place = self.row_at(event)
         if place is not None:
             self.go(place)
-            if event.chain == 2:
-                self.action_choose()
+            self.clicked(event.chain)
+
+    def clicked(self, times: int) -> None:
+        """The row under the cursor was clicked at, so many times in a row."""
+        if times == 2:
+            self.action_choose()

@@ -106,8 +106,8 @@ class TimelineRoom(LiveRoom[Line]):
             return f"Nothing happened yet in {found.where}.\n\np, m and t show other projects, machines and kinds."
         return 'Nothing has happened here yet.\n\nmait-code inbox add "a thought" is a beginning.'
 
-    def on_rows_moved(self) -> None:
-        super().on_rows_moved()
+    def moved(self) -> None:
+        super().moved()
         self._near_the_end(self.rows.key)
 
     def _near_the_end(self, key: str | None) -> None:
@@ -121,7 +121,7 @@ class TimelineRoom(LiveRoom[Line]):
 
     # -- what the keys do
 
-    def on_rows_chosen(self) -> None:
+    def enter(self) -> None:
         """Enter: the whole history of the thing that the event is of."""
         found, key = self.found, self.rows.key
         if isinstance(found, Shown) and key in found.hits:
