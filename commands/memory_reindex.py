@@ -76,6 +76,17 @@ def reindex(ws: Workspace, prune: bool, step: Callable[[int, int], None]) -> Rei
         meanings.close()
 
 
+def missing(ws: Workspace) -> int:
+    """How many texts have no vectors yet, of the model in use. All where there is no model here: reindexing may fetch it."""
+    meanings = Meanings(ws)
+    try:
+        hashes = {row[0] for row in ws.reading("memory").query("SELECT hash FROM entries")} | _own_texts(ws).keys()
+        vectors = meanings.vectors
+        return len(hashes if vectors is None else vectors.missing(hashes))
+    finally:
+        meanings.close()
+
+
 def _own_texts(ws: Workspace) -> dict[bytes, str]:
     """What each living memory says, by its hash. Search has the entry before in a session lead into a vector; memories are
     compared with each other by what they say alone."""

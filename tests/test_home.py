@@ -119,8 +119,8 @@ def test_on_a_terminal_and_in_any_locale(
 ) -> None:
     desk.ok("board", "add", "naïve café 漢字")
     overdue(desk, "naïve café 漢字 🎉")
-    assert "\x1b[1mBoard" in terminal(env=desk.environment)
-    assert "\x1b" not in terminal("--no-color", env=desk.environment)
+    assert "\x1b[1mBoard" in terminal("--plain", env=desk.environment)
+    assert "\x1b" not in terminal("home", "--plain", "--no-color", env=desk.environment)
     done = program(env={**desk.environment, "LC_ALL": "C", "PYTHONUTF8": "0", "PYTHONCOERCECLOCALE": "0"})
     assert done.code == 0
     assert "naïve café 漢字 🎉".encode() in done.out

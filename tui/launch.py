@@ -13,11 +13,12 @@ if TYPE_CHECKING:
     from mait_code.commands.workspace import Workspace
     from mait_code.tui.room import Room
 
-__all__ = ["ROOMS", "launch"]
+__all__ = ["ROOMS", "launch", "made"]
 
 #: The rooms that can be entered from outside: module and class, and what to ask while they are loaded, as module and a
 #: function without parameters that returns the task. That module loads no Textual.
 ROOMS: dict[str, tuple[str, str]] = {
+    "home": ("home:HomeRoom", "home_reading:first"),
     "board": ("board:BoardRoom", "board_reading:first"),
     "inbox": ("inbox:InboxRoom", "inbox_reading:first"),
     "reminders": ("reminders:RemindersRoom", "reminders_reading:first"),
@@ -51,6 +52,12 @@ def launch(name: str, opens: Callable[[], Workspace]) -> int:
     code = house.run()
     sys.stdout.flush()
     return code if code is not None else house.return_code or 0
+
+
+def made(name: str) -> Room[Any]:
+    """A room by its name, to be opened over another."""
+    room: Room[Any] = _load(ROOMS[name][0])()
+    return room
 
 
 def _load(target: str) -> Any:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from mait_code.commands.cli.frame import pass_workspace
+from mait_code.commands.cli.frame import command, pass_workspace
 from mait_code.commands.output import counted
 
 TYPE_CHECKING = False
@@ -17,7 +17,18 @@ _NAMED = 5
 
 @pass_workspace
 def overview(ws: Workspace, out: Output) -> None:
-    """What bare `mait-code` prints: board, reminders, inbox, and conflicts where there are any."""
+    """What bare `mait-code` prints where it opens no screen."""
+    _tell(ws, out)
+
+
+@command("show")
+@pass_workspace
+def show(ws: Workspace, out: Output) -> None:
+    """Tell how things stand: board, reminders, inbox, memory, conflicts."""
+    _tell(ws, out)
+
+
+def _tell(ws: Workspace, out: Output) -> None:
     from datetime import UTC, datetime
 
     from mait_code.commands import home

@@ -247,9 +247,19 @@ CONFLICTS = Table(
     screen="conflicts",
 )
 
+HOME = Table(
+    "How things stand, and the way to everything else",
+    {
+        "show": ("home:show", "Tell how things stand: board, reminders, inbox, memory, conflicts"),
+    },
+    summary="home:overview",
+    screen="home",
+)
+
 ROOT = Table(
     "A companion for people who work in Claude Code",
     {
+        "home": HOME,
         "board": BOARD,
         "inbox": INBOX,
         "reminders": REMINDERS,
@@ -286,4 +296,5 @@ ROOT = Table(
         "version": ("about:version", "Print the version"),
     },
     summary="home:overview",
+    screen="home",
 )
