@@ -44,6 +44,8 @@ class Allow(Dialog[bool]):
         Binding("n,escape,q,enter", "answer(False)", "No"),
         Binding("down,j", "roll(1)", "Down", show=False),
         Binding("up,k", "roll(-1)", "Up", show=False),
+        Binding("pagedown,space", "roll(10)", "Page down", show=False),
+        Binding("pageup", "roll(-10)", "Page up", show=False),
     ]
 
     def __init__(self, command: str, then: str = "Allowed, it runs whenever home opens.") -> None:
@@ -65,7 +67,7 @@ class Allow(Dialog[bool]):
         self.leave(answer)
 
     def action_roll(self, by: int) -> None:
-        self.query_one(VerticalScroll).scroll_relative(y=by, animate=False)
+        self.query_one(VerticalScroll).scroll_relative(y=by, animate=False, immediate=True)
 
 
 class Runs:

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-from datetime import UTC, datetime
 from typing import TYPE_CHECKING
 
 from mait_code.commands import dashboard, dashboard_approval, dashboard_tiles, home
 from mait_code.commands.output import counted
 from mait_code.journal import settings
-from mait_code.tui import home_texts
+from mait_code.tui import home_texts, list_reading
 from mait_code.tui.launch import ROOMS
 from mait_code.tui.outline_reading import Branch, Outline
 
@@ -79,7 +78,7 @@ class Question:
         self.words = words
 
     def __call__(self, ws: Workspace) -> Hub:
-        now = datetime.now(UTC)
+        now = list_reading.moment()
         summary = home.summary(ws, now)
         found = Hub(dashboard.read(ws.home), summary)
         found.tiles = dashboard_tiles.asked(ws, [tile.widget for tile in found.page.tiles], summary, now)

@@ -143,11 +143,10 @@ def _room(ws: Workspace, name: str, words: str, opens: bool = True) -> Text:
 
 def _by_widget(ws: Workspace, name: str) -> Lines:
     """What the tile of this name says, if there is one."""
-    from datetime import UTC, datetime
-
     from mait_code.commands import dashboard_tiles, home
+    from mait_code.tui import list_reading
 
-    now = datetime.now(UTC)
+    now = list_reading.moment()
     return dashboard_tiles.asked(ws, [name], home.summary(ws, now), now).get(name, [])
 
 

@@ -11,7 +11,7 @@ from textual.widgets import Static
 
 from mait_code.commands import dashboard, dashboard_approval
 from mait_code.commands.dashboard import Tile
-from mait_code.commands.output import counted, path_text
+from mait_code.commands.output import counted
 from mait_code.journal.errors import MaitError
 from mait_code.tui import page_setup_reading
 from mait_code.tui.home_commands import Allow, Runs, outcome_lines
@@ -122,7 +122,7 @@ class SetupRoom(FileRoom):
         elif self.focused is None:
             rows.focus()
         columns = "" if draft is None else counted(draft.columns, "column")
-        self.about(path_text(opened.path), f"{columns}{', not saved' if self.dirty else ''}")
+        self.about(dashboard.FILE, f"{columns}{', not saved' if self.dirty else ''}")
         self._say()
 
     def on_rows_moved(self) -> None:
