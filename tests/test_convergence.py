@@ -51,7 +51,7 @@ def test_segments_copied(part: int) -> None:
 @pytest.mark.slow
 @pytest.mark.parametrize("part", range(2))
 def test_no_conflict_where_everybody_knew_everything(part: int) -> None:
-    histories.play(Sequential, 60, histories.STEPS, part)
+    histories.play(Sequential, 30, histories.STEPS, part)
 
 
 @pytest.mark.slow
