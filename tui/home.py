@@ -78,7 +78,7 @@ class HomeRoom(OutlineRoom[Leaf]):
         Binding("a", "allow", "Allow", tooltip="Allow commands of the start page to run on this machine"),
         Binding("s", "set_up", "Set up", tooltip="Set up the start page"),
         Binding("e", "embed", "Embed", tooltip="Embed what has no vectors yet"),
-        Binding("r", "reload", "Reload", tooltip="Read all of it anew, and run the commands again"),
+        Binding("r", "reload", "Reload", show=False, tooltip="Read all of it anew, and run the commands again"),
     ]
 
     def __init__(self) -> None:
@@ -168,7 +168,7 @@ class HomeRoom(OutlineRoom[Leaf]):
             wanted = {
                 tile.command: tiles.width_of(tile)
                 for tile in hub.page.tiles
-                if tile.command and hub.may_run(tile.command) and tile.command not in self._runs.outcomes
+                if tile.command and hub.may_run(tile.command) and self._runs.wants(tile.command)
             }
             self._runs.run(wanted, hub.timeout)
 
@@ -263,8 +263,7 @@ class HomeRoom(OutlineRoom[Leaf]):
             self.pane.focus()
 
     def action_reload(self) -> None:
-        self._runs.stop()
-        self._runs.outcomes.clear()
+        self._runs.forget()
         self._ask_doctor()
         self.reload()
 

@@ -13,6 +13,7 @@ from textual.content import Content
 from textual.widgets import Static
 
 from mait_code.commands import dashboard_run
+from mait_code.commands.dashboard_run import Outcome
 from mait_code.commands.output import counted
 from mait_code.tui.dialog import Dialog
 from mait_code.tui.keys_wait import start
@@ -25,7 +26,6 @@ if TYPE_CHECKING:
     from textual.binding import BindingType
     from textual.dom import DOMNode
 
-    from mait_code.commands.dashboard_run import Outcome
     from mait_code.tui.outline_reading import Line
 
 __all__ = ["Allow", "Runs", "outcome_lines", "unapproved_lines"]
@@ -76,6 +76,8 @@ class Runs:
     def __init__(self, node: DOMNode, told: Callable[[], None]) -> None:
         self.outcomes: dict[str, Outcome] = {}
         self.under_way: set[str] = set()
+        #: Those whose outcome is to be another one soon; it is shown until then.
+        self._old: set[str] = set()
         self._node = node
         self._told = told
         self._turn = asyncio.Semaphore(_AT_ONCE)
@@ -87,19 +89,27 @@ class Runs:
                 self.under_way.add(command)
                 start(self._node, partial(self._run, command, timeout, columns), group=_GROUP)
 
-    def stop(self) -> None:
-        """Kill what runs."""
+    def forget(self) -> None:
+        """Kill what runs, and have everything wanted anew."""
         self._node.workers.cancel_group(self._node, _GROUP)
         self.under_way.clear()
+        self._old.update(self.outcomes)
+
+    def wants(self, command: str) -> bool:
+        """Whether a command has not run yet, or not since all was forgotten."""
+        return command not in self.outcomes or command in self._old
 
     async def _run(self, command: str, timeout: float, columns: int) -> None:
         ended = threading.Event()  # set where nobody waits any more: the house was closed, or all is run again
         try:
             async with self._turn:
                 outcome = await asyncio.to_thread(dashboard_run.run, command, timeout, columns, ended.is_set)
+        except Exception as error:
+            outcome = Outcome([], fault=f"it cannot be run: {error}")
         finally:
             ended.set()
         self.under_way.discard(command)
+        self._old.discard(command)
         self.outcomes[command] = outcome
         self._told()
 
