@@ -32,7 +32,7 @@ from mait_code.commands.workspace import Workspace
 from mait_code.journal import clock
 from mait_code.journal.home import Home
 from mait_code.tui import home as home_module
-from mait_code.tui import launch, list_reading
+from mait_code.tui import home_reading, launch, list_reading
 from mait_code.tui.cheat_sheet import CheatSheet
 from mait_code.tui.dialogs import Confirm
 from mait_code.tui.home import HomeRoom
@@ -55,6 +55,7 @@ CHECKS = [
     Check("git", "warn", "the data directory is no git repository", "mait-code init makes it one"),
     Check("store-board", "fail", "it is torn", "--fix makes it again from the journal"),
 ]
+PICTURED = "board inbox reminders conflicts memory review observations timeline logs".split()
 SOUL = "# Who you are\n\nSay what is so, and what you do not know.\n"
 PAGE = """\
 columns = 2
@@ -161,6 +162,18 @@ def test_everything_by_name_with_a_word_on_how_it_stands(things: Home) -> None:
             assert "1 overdue, 1 to sort" in hand.text
             for name in launch.ROOMS:
                 assert name == "home" or name in room(hand).rows.items, "every room has its line"
+
+    run(go())
+
+
+def test_a_room_that_home_does_not_know_of_is_there_too(home: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(home_reading, "ROOMS", {**launch.ROOMS, "lost-and-found": launch.ROOMS["inbox"]})
+
+    async def go() -> None:
+        async with opened(HomeRoom, (80, 24)) as hand:
+            await go_to(hand, "lost-and-found")
+            assert "Lost and found ↗" in hand.text
+            assert "Enter opens it." in hand.text
 
     run(go())
 
@@ -615,9 +628,11 @@ def test_the_terminal_opens_home_and_q_leaves(things: Home) -> None:
 
 
 @pytest.mark.parametrize(("theme", "width", "height"), [("dark", 80, 24), ("light", 120, 40)])
-def test_pictures(things: Home, theme: str, width: int, height: int) -> None:
+def test_pictures(things: Home, theme: str, width: int, height: int, monkeypatch: pytest.MonkeyPatch) -> None:
     from mait_code.commands import settings
 
+    # So that the pictures do not change with every room that is added.
+    monkeypatch.setattr(home_reading, "ROOMS", {name: launch.ROOMS[name] for name in PICTURED})
     settings.change("theme", f"mait-{theme}")
     page(things)
     dashboard_approval.approve(things, ["echo one; echo two"] if theme == "light" else [])

@@ -134,7 +134,8 @@ def _identity(ws: Workspace) -> Text:
 
 
 def _room(ws: Workspace, name: str, words: str, opens: bool = True) -> Text:
-    lines: Lines = [[("dim", _ABOUT.get(name, ""))], []]
+    about = _ABOUT.get(name)
+    lines: Lines = [[("dim", about)], []] if about else []
     lines += _SAYS.get(name, _by_widget)(ws, name)
     if opens:
         lines += [[], [("dim", "Enter opens it.")]]
