@@ -32,10 +32,12 @@ SCREENS = {
     "conflicts": "conflicts-120x40-dark",
     "home": "home-120x40-light",
     "inbox": "inbox-120x40-dark",
+    "logs": "logs-120x40-light",
     "memory": "memory-120x40-dark",
     "observations": "observations-120x40-light",
     "reminders": "reminders-120x40-dark",
     "review": "review-120x40-light",
+    "timeline": "timeline-120x40-dark",
 }
 WIDTH = 88
 #: The part that is shown: from the step so explained to the one before the step so explained.
