@@ -122,6 +122,8 @@ class House(App[int]):
         return self._first
 
     async def on_event(self, event: Event) -> None:
+        if isinstance(event, (Key, Paste)) and not self.screen_stack:
+            return  # a key that was on its way while the house was being closed
         if isinstance(event, (Key, Paste)) and not event.is_forwarded:
             await self._typed.take(event)
         else:
