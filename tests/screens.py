@@ -58,6 +58,13 @@ class Hand:
             events.Key(key, letter if letter and len(letter) == 1 else key if len(key) == 1 else None)
         )
 
+    async def hammer(self, key: str) -> None:
+        """Press a key a few keys ahead of the screen, as quick fingers are: all at once would only fill the queue."""
+        self.strike(key)
+        await self.pilot.pause(0)
+        while len(self.house._typed._waiting) > 3 and self.house._exit is False:
+            await self.pilot.pause(0.002)
+
     async def type(self, text: str) -> None:
         """Put text into what has the focus, as a terminal does that pastes."""
         assert self.house.screen.focused is not None
@@ -87,7 +94,8 @@ class Hand:
         """After random keys, of which one may have left: wait until nothing runs any more, for two seconds at most."""
         for _ in range(40):
             await self.pilot.pause(0.05)
-            if self.house._exit or all(worker.is_finished for worker in self.house.workers):
+            busy = self.house._typed._waiting or not all(worker.is_finished for worker in self.house.workers)
+            if self.house._exit or not busy:
                 return
 
     @property

@@ -667,9 +667,8 @@ def test_monkey(cards: dict[str, str], tmp_path: Path, monkeypatch: pytest.Monke
                         key = dice.choice([key for key in keys if key != "escape"])
                     else:
                         key = dice.choice(keys)
-                    hand.strike(key)
-                    if dice.random() < 0.5:
-                        await hand.pilot.pause(0)
+                    await hand.hammer(key)
+                await hand.settle()
                 assert hand.house._exception is None
             assert hand.house.return_code in (0, None)
 

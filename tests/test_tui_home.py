@@ -670,11 +670,7 @@ def test_monkey(things: Home, home: Path, monkeypatch: pytest.MonkeyPatch) -> No
                 while left > 0 and hand.house.is_running and not hand.house._exit:
                     left -= 1
                     alone = len(hand.house.screen_stack) == 1
-                    hand.strike(dice.choice([key for key in keys if key != "escape"] if alone else keys))
-                    # A few keys ahead, as quick fingers are: all at once would only fill the queue.
-                    await hand.pilot.pause(0)
-                    while len(hand.house._typed._waiting) > 3 and not hand.house._exit:
-                        await hand.pilot.pause(0.002)
+                    await hand.hammer(dice.choice([key for key in keys if key != "escape"] if alone else keys))
                 await hand.settle()
                 assert hand.house._exception is None
             assert hand.house.return_code in (0, None)

@@ -596,10 +596,8 @@ def test_monkey(kept: dict[str, str], home: Path) -> None:
                     if not hand.house.is_running or hand.house._exit:
                         break
                     over = len(hand.house.screen_stack) > 1
-                    hand.strike(dice.choice(keys if over else [key for key in keys if key != "escape"]))
-                    if dice.random() < 0.5:
-                        await hand.pilot.pause(0)
-                await hand.pilot.pause(0.02)  # what was pressed last is dealt with before the house is closed
+                    await hand.hammer(dice.choice(keys if over else [key for key in keys if key != "escape"]))
+                await hand.settle()
                 assert hand.house._exception is None
             assert hand.house.return_code in (0, None)
 

@@ -484,9 +484,8 @@ def test_monkey(dues: dict[str, str], tmp_path: Path, monkeypatch: pytest.Monkey
                 while left > 0 and hand.house.is_running and hand.house._exit is False:
                     left -= 1
                     in_room = len(hand.house.screen_stack) == 1 and not room(hand).query_one("#search").display
-                    hand.strike(dice.choice([key for key in pressed if key != "escape" or not in_room]))
-                    if dice.random() < 0.5:
-                        await hand.pilot.pause(0)
+                    await hand.hammer(dice.choice([key for key in pressed if key != "escape" or not in_room]))
+                await hand.settle()
                 assert hand.house._exception is None
             assert hand.house.return_code in (0, None)
 

@@ -530,9 +530,7 @@ def test_monkey(things: dict[str, str]) -> None:
                     if not hand.house.is_running or hand.house._exit:
                         break
                     over = len(hand.house.screen_stack) > 1
-                    hand.strike(dice.choice(keys if over else [key for key in keys if key != "escape"]))
-                    if dice.random() < 0.5:
-                        await hand.pilot.pause(0)
+                    await hand.hammer(dice.choice(keys if over else [key for key in keys if key != "escape"]))
                 await hand.settle()
                 assert hand.house._exception is None
             assert hand.house.return_code in (0, None)
