@@ -11,7 +11,7 @@ from datetime import UTC, datetime
 from typing import TYPE_CHECKING
 
 import pytest
-from screens import NINE, Hand, compare, fixed, opened, run
+from screens import NINE, SIZES, Hand, compare, fixed, opened, run
 from terminal import Terminal
 from textual.widgets import Static
 
@@ -627,8 +627,8 @@ def test_the_terminal_opens_home_and_q_leaves(things: Home) -> None:
     assert terminal.end() == 0
 
 
-@pytest.mark.parametrize(("theme", "width", "height"), [("dark", 80, 24), ("light", 120, 40)])
-def test_pictures(things: Home, theme: str, width: int, height: int, monkeypatch: pytest.MonkeyPatch) -> None:
+@pytest.mark.parametrize("theme", ["dark", "light"])
+def test_pictures(things: Home, theme: str, monkeypatch: pytest.MonkeyPatch) -> None:
     from mait_code.commands import settings
 
     # So that the pictures do not change with every room that is added.
@@ -638,14 +638,18 @@ def test_pictures(things: Home, theme: str, width: int, height: int, monkeypatch
     dashboard_approval.approve(things, ["echo one; echo two"] if theme == "light" else [])
 
     async def go() -> None:
-        async with opened(HomeRoom, (width, height)) as hand:
+        async with opened(HomeRoom, SIZES[0]) as hand:
             await hand.until(lambda: room(hand).checks is not None)
-            compare(f"home-{width}x{height}-{theme}", hand.picture())
-            await hand.press("s", "j", "j")
-            assert isinstance(hand.house.screen, SetupRoom)
-            compare(f"home-setup-{width}x{height}-{theme}", hand.picture())
+            for width, height in SIZES:
+                await hand.resize(width, height)
+                compare(f"home-{width}x{height}-{theme}", hand.picture())
+                await hand.press("s", "j", "j")
+                assert isinstance(hand.house.screen, SetupRoom)
+                compare(f"home-setup-{width}x{height}-{theme}", hand.picture())
+                await hand.press("escape")
             if theme == "dark":
-                await hand.press("escape", "a")
+                await hand.resize(*SIZES[0])
+                await hand.press("a")
                 compare("home-allow-80x24-dark", hand.picture())
 
     run(go())
