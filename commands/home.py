@@ -51,14 +51,16 @@ class Summary:
         }
 
 
-def summary(ws: Workspace, now: datetime) -> Summary:
-    """How things stand at `now` (aware): the board of this directory's project, reminders, inbox, conflicts."""
+def summary(ws: Workspace, now: datetime, memories: bool = True) -> Summary:
+    """How things stand at `now` (aware): the board of this directory's project, reminders, inbox, conflicts. Without
+    `memories` they are not counted, which takes longer than all the rest where there are many."""
     found = Summary()
     _count_cards(ws, found)
     found.overdue = reminder_queries.overdue(ws.reminders, now)
     found.upcoming = reminder_queries.count(ws.reminders) - len(found.overdue)
     found.waiting = inbox_queries.count(ws.inbox)
-    _count_memories(ws, found)
+    if memories:
+        _count_memories(ws, found)
     stores = (ws.board, ws.inbox, ws.reminders, ws.reading("memory"), ws.reading("projects"))
     found.conflicts = sum(len(store.conflicted()) for store in stores)
     return found

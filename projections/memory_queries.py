@@ -131,7 +131,7 @@ def by_id(store: Store, wanted: Sequence[str]) -> list[Memory]:
 
 def count(store: Store, where: str, bindings: Sequence[Any] = ()) -> int:
     """How many living memories there are, copies counted once. `where` is SQL over `memory_entries`; empty is all."""
-    conditions = " AND ".join(one for one in ("live", ONE_OF_COPIES, where) if one)
+    conditions = " AND ".join(one for one in ("live", ONE_OF_COPIES_AMONG_MANY, where) if one)
     found = store.value(f"SELECT count(*) FROM memory_entries WHERE {conditions}", tuple(bindings))
     return int(found or 0)
 

@@ -146,6 +146,8 @@ class HomeRoom(OutlineRoom[Leaf]):
         self._run_commands()
         self._show_tiles()
         self.refresh_bindings()
+        if isinstance(found, Hub) and found.is_brief:
+            self.call_after_refresh(self.reload)
 
     def moved(self) -> None:
         self._choose_pane()
@@ -182,7 +184,9 @@ class HomeRoom(OutlineRoom[Leaf]):
             return []
         if not tile.command:
             return (
-                home_doctor.told(self.checks, few=True) if tile.widget == "health" else hub.tiles.get(tile.widget, [])
+                home_doctor.told(self.checks, few=True)
+                if tile.widget == "health"
+                else hub.tiles.get(tile.widget, [[("dim", "…")]])
             )
         if not hub.may_run(tile.command):
             return unapproved_lines(tile.command)

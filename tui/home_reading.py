@@ -47,9 +47,9 @@ class Leaf:
 
 class Hub(Outline[Leaf]):
     """The answer: the tree, how things stand, the start page with what its built-in tiles say, and which of its commands
-    may run here, for how many seconds."""
+    may run here, for how many seconds. `is_brief` says that memories were left out."""
 
-    __slots__ = ("allowed", "page", "summary", "tiles", "timeout")
+    __slots__ = ("allowed", "is_brief", "page", "summary", "tiles", "timeout")
 
     def __init__(self, page: Dashboard, summary: Summary) -> None:
         super().__init__(summary.project or ("all projects" if summary.every else "no project"), _banner(summary))
@@ -57,6 +57,7 @@ class Hub(Outline[Leaf]):
         self.summary = summary
         self.tiles: dict[str, Lines] = {}
         self.allowed: set[str] = set()
+        self.is_brief = False
         self.timeout = 5.0
 
     def may_run(self, command: str) -> bool:
@@ -70,18 +71,21 @@ class Hub(Outline[Leaf]):
 
 
 class Question:
-    """What is to be shown: the leaves that have these words, or all."""
+    """What is to be shown: the leaves that have these words, or all. `brief` leaves out what takes long: memories."""
 
-    __slots__ = ("words",)
+    __slots__ = ("brief", "words")
 
-    def __init__(self, words: str = "") -> None:
+    def __init__(self, words: str = "", brief: bool = False) -> None:
         self.words = words
+        self.brief = brief
 
     def __call__(self, ws: Workspace) -> Hub:
         now = list_reading.moment()
-        summary = home.summary(ws, now)
+        summary = home.summary(ws, now, memories=not self.brief)
         found = Hub(dashboard.read(ws.home), summary)
-        found.tiles = dashboard_tiles.asked(ws, [tile.widget for tile in found.page.tiles], summary, now)
+        found.is_brief = self.brief
+        widgets = [tile.widget for tile in found.page.tiles if not (self.brief and tile.widget == "memory")]
+        found.tiles = dashboard_tiles.asked(ws, widgets, summary, now)
         if found.page.commands:
             found.allowed = dashboard_approval.approved(ws.home)
             found.timeout = float(settings.value("dashboard-tile-timeout"))
@@ -91,7 +95,7 @@ class Question:
 
 def first() -> Question:
     """What home asks when it is opened."""
-    return Question()
+    return Question(brief=True)
 
 
 def _banner(summary: Summary) -> str:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from typing import TYPE_CHECKING, ClassVar, Generic, TypeVar, cast
 
 from textual.binding import Binding
@@ -97,10 +98,10 @@ class Room(KeysWait, Screen[None], Generic[T]):
         self._begun = True
         self.call_after_refresh(self.refresh_bindings)
         found = None if self.early is None else self.early.within(_WORTH_WAITING)
-        self.early = None
         if found is None:
             self.reload()
             return
+        self.early = None
         self.shown = True
         self.show(found)
 
@@ -121,7 +122,7 @@ class Room(KeysWait, Screen[None], Generic[T]):
         try:
             while True:
                 self._again = False
-                found = await self.house.ask(self.reading())
+                found = await self._answer()
                 if not self.is_attached or not self.children:
                     return
                 self.shown = True
@@ -132,6 +133,23 @@ class Room(KeysWait, Screen[None], Generic[T]):
             self.house.tell_error(error)
         finally:
             self._reading = False
+
+    async def _answer(self) -> T:
+        """What the stores say now; at first what was asked while the screen was being loaded, however long it takes."""
+        early, self.early = self.early, None
+        if early is not None:
+            loop, arrived = asyncio.get_running_loop(), asyncio.Event()
+
+            def come() -> None:
+                if not loop.is_closed():
+                    loop.call_soon_threadsafe(arrived.set)
+
+            early.then(come)
+            await arrived.wait()
+            found = early.within(0)
+            if found is not None:
+                return found
+        return await self.house.ask(self.reading())
 
     def about(self, context: str, counts: str = "") -> None:
         """What the banner says beside the name: where this is, and on the right how much there is."""

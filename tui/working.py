@@ -30,11 +30,20 @@ class Early(Generic[T]):
     def __init__(self) -> None:
         self._ready = threading.Event()
         self._answer: tuple[T | None, BaseException | None] = (None, None)
+        self._waits: Callable[[], None] | None = None
 
     def settle(self, result: T | None, error: BaseException | None) -> None:
         """Here it is. Called in the workroom's thread."""
         self._answer = (result, error)
         self._ready.set()
+        if self._waits is not None:
+            self._waits()
+
+    def then(self, call: Callable[[], None]) -> None:
+        """Call this when the answer is here, in whatever thread; at once where it is. One at a time may wait."""
+        self._waits = call
+        if self._ready.is_set():
+            call()
 
     def within(self, seconds: float) -> T | None:
         """The answer, if it is here by then and no error: whoever asks again gets the error too."""
