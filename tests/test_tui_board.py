@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-import os
 import shutil
 from typing import TYPE_CHECKING
 
+import monkeys
 import pytest
 from board_cards import LIVE, PROJECT, fill
 from screens import SIZES, Hand, compare, fixed, opened, run
@@ -22,12 +22,6 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from mait_code.projections.board_queries import Card
-
-
-#: What the monkey presses, and from which seed. Read here: each test begins without such variables.
-KEYS, SEED = (
-    int(os.environ.get(f"MAIT_CODE_MONKEY_{name}", usual)) for name, usual in (("KEYS", 300), ("SEED", 20260302))
-)
 
 
 @pytest.fixture(scope="module")
@@ -646,30 +640,7 @@ def test_ten_thousand_cards_paint_what_is_seen(home: Path, monkeypatch: pytest.M
 
 
 def test_monkey(cards: dict[str, str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Random keys, from a seed: nothing but q and Escape on the board ends it. MAIT_CODE_MONKEY_KEYS presses more."""
-    import random
-
-    keys = "j k up down left right home end G g 1 2 3 4 5 less_than_sign greater_than_sign enter n e c C t b u p d a v".split()
-    keys += "slash r z x question_mark escape escape tab shift+tab ctrl+s y m space a ctrl+p pageup pagedown".split()
     files = tmp_path / "files"
     files.mkdir()
     monkeypatch.chdir(files)
-    dice = random.Random(SEED)
-    left = KEYS
-
-    async def go() -> None:
-        nonlocal left
-        while left > 0:
-            async with opened(BoardRoom, dice.choice([(80, 24), (120, 40), (40, 12)])) as hand:
-                while left > 0 and hand.house.is_running and hand.house._exit is False:
-                    left -= 1
-                    if len(hand.house.screen_stack) == 1 and room(hand).query_one("#search").display is False:
-                        key = dice.choice([key for key in keys if key != "escape"])
-                    else:
-                        key = dice.choice(keys)
-                    await hand.hammer(key)
-                await hand.settle()
-                assert hand.house._exception is None
-            assert hand.house.return_code in (0, None)
-
-    run(go())
+    monkeys.hammer("1 2 3 4 5 less_than_sign greater_than_sign n e c C t b u p d v slash x m ctrl+s", 300, BoardRoom)

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-import os
 import shutil
 from typing import TYPE_CHECKING
 
+import monkeys
 import pytest
 from screens import SIZES, Hand, compare, opened, run
 from thoughts import PROJECT, fill_conflicts, looked_at, meet, stopped
@@ -16,11 +16,6 @@ from mait_code.tui.conflicts import ConflictsRoom, Sides
 
 if TYPE_CHECKING:
     from pathlib import Path
-
-#: What the monkey presses, and from which seed. Read here: each test begins without such variables.
-KEYS, SEED = (
-    int(os.environ.get(f"MAIT_CODE_MONKEY_{name}", usual)) for name, usual in (("KEYS", 150), ("SEED", 20260302))
-)
 
 
 @pytest.fixture(scope="module")
@@ -310,25 +305,5 @@ def test_hostile_values(things: dict[str, str], tmp_path: Path, monkeypatch: pyt
 
 
 def test_monkey(things: dict[str, str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Random keys, from a seed: nothing but q and Escape in the room ends it."""
-    import random
-
-    pressed = "j k up down home end g G enter slash 1 2 3 r z z question_mark".split()
-    pressed += "escape escape tab shift+tab y space a ctrl+p left right pageup pagedown".split()
     monkeypatch.chdir(tmp_path)
-    dice = random.Random(SEED)
-    number = KEYS
-
-    async def go() -> None:
-        nonlocal number
-        while number > 0:
-            async with opened(ConflictsRoom, dice.choice([(80, 24), (120, 40), (40, 12)])) as hand:
-                while number > 0 and hand.house.is_running and hand.house._exit is False:
-                    number -= 1
-                    in_room = len(hand.house.screen_stack) == 1 and not room(hand).query_one("#search").display
-                    await hand.hammer(dice.choice([key for key in pressed if key != "escape" or not in_room]))
-                await hand.settle()
-                assert hand.house._exception is None
-            assert hand.house.return_code in (0, None)
-
-    run(go())
+    monkeys.hammer("slash 1 2 3", 150, ConflictsRoom)

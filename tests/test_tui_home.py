@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import os
-import random
 import threading
 import time
 from contextlib import asynccontextmanager
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING
 
+import monkeys
 import pytest
 from screens import NINE, SIZES, Hand, compare, fixed, opened, run
 from terminal import Terminal
@@ -46,10 +46,6 @@ if TYPE_CHECKING:
     from collections.abc import AsyncIterator
     from pathlib import Path
 
-#: What the monkey presses, and from which seed. Read here: each test begins without such variables.
-KEYS, SEED = (
-    int(os.environ.get(f"MAIT_CODE_MONKEY_{name}", usual)) for name, usual in (("KEYS", 60), ("SEED", 20260302))
-)
 CHECKS = [
     Check("data-dir", "ok", "there"),
     Check("git", "warn", "the data directory is no git repository", "mait-code init makes it one"),
@@ -656,27 +652,7 @@ def test_pictures(things: Home, theme: str, monkeypatch: pytest.MonkeyPatch) -> 
 
 
 def test_monkey(things: Home, home: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Random keys, from a seed, in home and in what it opens. MAIT_CODE_MONKEY_KEYS presses more."""
-    keys = (
-        "j k up down left right home end G g 1 2 3 enter space a s e r z x d n y question_mark slash escape tab".split()
-    )
-    keys += "shift+up shift+down ctrl+r ctrl+s ctrl+e ctrl+p pageup pagedown escape escape".split()
     page(things)
     monkeypatch.setenv("EDITOR", "true")
     monkeypatch.setattr(memory_reindex, "missing", lambda _ws: 0)
-    dice = random.Random(SEED)
-    left = KEYS
-
-    async def go() -> None:
-        nonlocal left
-        while left > 0:
-            async with opened(HomeRoom, dice.choice([(80, 24), (120, 40), (40, 12)])) as hand:
-                while left > 0 and hand.house.is_running and not hand.house._exit:
-                    left -= 1
-                    alone = len(hand.house.screen_stack) == 1
-                    await hand.hammer(dice.choice([key for key in keys if key != "escape"] if alone else keys))
-                await hand.settle()
-                assert hand.house._exception is None
-            assert hand.house.return_code in (0, None)
-
-    run(go())
+    monkeys.hammer("1 2 3 s e x d n slash shift+up shift+down ctrl+r ctrl+s ctrl+e", 60, HomeRoom)

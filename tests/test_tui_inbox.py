@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-import os
 import shutil
 from typing import TYPE_CHECKING
 
+import monkeys
 import pytest
 from screens import SIZES, Hand, compare, opened, run
 from textual.widgets import Input, TextArea
@@ -24,11 +24,6 @@ from mait_code.tui.when_entry import AskWhen, WhenEntry
 
 if TYPE_CHECKING:
     from pathlib import Path
-
-#: What the monkey presses, and from which seed. Read here: each test begins without such variables.
-KEYS, SEED = (
-    int(os.environ.get(f"MAIT_CODE_MONKEY_{name}", usual)) for name, usual in (("KEYS", 150), ("SEED", 20260302))
-)
 
 
 @pytest.fixture(scope="module")
@@ -539,25 +534,5 @@ def test_ten_thousand_paint_what_is_seen(home: Path, monkeypatch: pytest.MonkeyP
 
 
 def test_monkey(items: dict[str, str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Random keys, from a seed: nothing but q and Escape in the room ends it."""
-    import random
-
-    pressed = "j k up down home end g G enter n e c C m M t T d x u v p slash 1 2 3 r z question_mark".split()
-    pressed += "escape escape tab shift+tab ctrl+s y space a 9 ctrl+p left right pageup pagedown".split()
     monkeypatch.chdir(tmp_path)
-    dice = random.Random(SEED)
-    left = KEYS
-
-    async def go() -> None:
-        nonlocal left
-        while left > 0:
-            async with opened(InboxRoom, dice.choice([(80, 24), (120, 40), (40, 12)])) as hand:
-                while left > 0 and hand.house.is_running and hand.house._exit is False:
-                    left -= 1
-                    in_room = len(hand.house.screen_stack) == 1 and not room(hand).query_one("#search").display
-                    await hand.hammer(dice.choice([key for key in pressed if key != "escape" or not in_room]))
-                await hand.settle()
-                assert hand.house._exception is None
-            assert hand.house.return_code in (0, None)
-
-    run(go())
+    monkeys.hammer("n e c C m M t T d x u v p slash 1 2 3 9 ctrl+s", 150, InboxRoom)

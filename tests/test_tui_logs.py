@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import json
 import os
-import random
 from typing import TYPE_CHECKING, Any
 
+import monkeys
 import pytest
 from screens import SIZES, Hand, compare, opened, run
 from textual.widgets import Static
@@ -19,10 +19,6 @@ from mait_code.tui.outline_room import Pane
 if TYPE_CHECKING:
     from pathlib import Path
 
-#: What the monkey presses, and from which seed. Read here: each test begins without such variables.
-KEYS, SEED = (
-    int(os.environ.get(f"MAIT_CODE_MONKEY_{name}", usual)) for name, usual in (("KEYS", 80), ("SEED", 20260302))
-)
 RUNS = (
     ("2026-02-28T17:02:11.400Z", "inbox add", 8.1, "ok", ""),
     ("2026-03-01T08:00:05.120Z", "hook session-start", 93.0, "ok", ""),
@@ -364,24 +360,4 @@ def test_small_terminals_degrade(log: Path, size: tuple[int, int]) -> None:
 
 
 def test_monkey(log: Path) -> None:
-    """Random keys, from a seed: nothing but q and Escape ends it. MAIT_CODE_MONKEY_KEYS presses more."""
-    keys = "j k up down left right home end G g 1 2 enter space t d l h slash r z x question_mark escape".split()
-    keys += "tab shift+tab a ctrl+p pageup pagedown".split()
-    dice = random.Random(SEED)
-    left = KEYS
-
-    async def go() -> None:
-        nonlocal left
-        while left > 0:
-            async with opened(LogsRoom, dice.choice([(80, 24), (120, 40), (40, 12)])) as hand:
-                for _ in range(40):
-                    left -= 1
-                    if not hand.house.is_running or hand.house._exit:
-                        break
-                    over = len(hand.house.screen_stack) > 1
-                    await hand.hammer(dice.choice(keys if over else [key for key in keys if key != "escape"]))
-                await hand.settle()
-                assert hand.house._exception is None
-            assert hand.house.return_code in (0, None)
-
-    run(go())
+    monkeys.hammer("1 2 t d l h slash x", 80, LogsRoom)

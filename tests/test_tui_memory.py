@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-import os
-import random
 import shutil
 from typing import TYPE_CHECKING
 
+import monkeys
 import pytest
 from remembered import PROJECT, fill
 from screens import NINE, SIZES, Hand, compare, fixed, opened, run
@@ -30,11 +29,6 @@ if TYPE_CHECKING:
     from typing import Any
 
     from mait_code.projections.memory_queries import Memory
-
-#: What the monkey presses, and from which seed. Read here: each test begins without such variables.
-KEYS, SEED = (
-    int(os.environ.get(f"MAIT_CODE_MONKEY_{name}", usual)) for name, usual in (("KEYS", 240), ("SEED", 20260302))
-)
 
 
 @pytest.fixture(scope="module")
@@ -580,25 +574,4 @@ def test_many_memories_paint_what_is_seen(home: Path, monkeypatch: pytest.Monkey
 
 
 def test_monkey(kept: dict[str, str], home: Path) -> None:
-    """Random keys, from a seed: nothing but q and Escape ends a room. MAIT_CODE_MONKEY_KEYS presses more."""
-    keys = "j k up down left right home end G g 1 2 enter space n e c P m p slash r z x question_mark escape escape".split()
-    keys += "tab shift+tab ctrl+s y a ctrl+p pageup pagedown".split()
-    dice = random.Random(SEED)
-    left = KEYS
-
-    async def go() -> None:
-        nonlocal left
-        while left > 0:
-            room = dice.choice([MemoryRoom, ReviewRoom, ObservationsRoom])
-            async with opened(room, dice.choice([(80, 24), (120, 40), (40, 12)])) as hand:
-                for _ in range(40):
-                    left -= 1
-                    if not hand.house.is_running or hand.house._exit:
-                        break
-                    over = len(hand.house.screen_stack) > 1
-                    await hand.hammer(dice.choice(keys if over else [key for key in keys if key != "escape"]))
-                await hand.settle()
-                assert hand.house._exception is None
-            assert hand.house.return_code in (0, None)
-
-    run(go())
+    monkeys.hammer("1 2 n e c P m p slash x ctrl+s", 240, MemoryRoom, ReviewRoom, ObservationsRoom)

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import os
-import random
 import shutil
 from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+import monkeys
 import pytest
 from screens import NINE, SIZES, Hand, compare, opened, run
 from test_golden import LINES
@@ -31,10 +30,6 @@ if TYPE_CHECKING:
 
     from mait_code.tui.outline_room import OutlineRoom
 
-#: What the monkey presses, and from which seed. Read here: each test begins without such variables.
-KEYS, SEED = (
-    int(os.environ.get(f"MAIT_CODE_MONKEY_{name}", usual)) for name, usual in (("KEYS", 120), ("SEED", 20260302))
-)
 DAY = 86_400_000_000
 LONG = (
     "The login page\n\n- asks for the name first\n- then for the password\n- and remembers the machine\n\nNothing else."
@@ -515,24 +510,4 @@ def test_small_terminals_degrade(things: dict[str, str], size: tuple[int, int]) 
 
 
 def test_monkey(things: dict[str, str]) -> None:
-    """Random keys, from a seed: nothing but q and Escape ends it. MAIT_CODE_MONKEY_KEYS presses more."""
-    keys = "j k up down left right home end G g 1 2 enter space p m t slash r z x h l question_mark escape".split()
-    keys += "tab shift+tab a ctrl+p pageup pagedown".split()
-    dice = random.Random(SEED)
-    left = KEYS
-
-    async def go() -> None:
-        nonlocal left
-        while left > 0:
-            async with opened(TimelineRoom, dice.choice([(80, 24), (120, 40), (40, 12)])) as hand:
-                for _ in range(40):
-                    left -= 1
-                    if not hand.house.is_running or hand.house._exit:
-                        break
-                    over = len(hand.house.screen_stack) > 1
-                    await hand.hammer(dice.choice(keys if over else [key for key in keys if key != "escape"]))
-                await hand.settle()
-                assert hand.house._exception is None
-            assert hand.house.return_code in (0, None)
-
-    run(go())
+    monkeys.hammer("1 2 p m t slash x h l", 120, TimelineRoom)
