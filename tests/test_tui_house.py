@@ -429,6 +429,20 @@ def test_a_terminal_opens_the_screen_and_q_leaves() -> None:
         assert board.listing(ws.board, board.Scope(every=True))[0].status == "backlog"
 
 
+@pytest.mark.parametrize("name", launch.ROOMS)
+def test_every_room_at_a_small_terminal_without_colours(name: str) -> None:
+    """A person's path: open, look about, see the keys, leave."""
+    with Workspace.open() as ws:
+        board.add(ws, "One card", project="")
+    terminal = Terminal(name, env={"NO_COLOR": "1"}, size=(40, 12))
+    terminal.until(b"Quit")
+    terminal.write(b"jk?")
+    terminal.until(b"Everywhere")
+    terminal.write(b"qq")
+    assert terminal.end() == 0
+    assert b"Traceback" not in terminal.out
+
+
 @pytest.mark.parametrize("arguments", [("board", "--plain"), ("board", "list"), ("board", "--json")], ids=" ".join)
 def test_text_on_a_terminal(arguments: tuple[str, ...]) -> None:
     with Workspace.open() as ws:
