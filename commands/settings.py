@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import re
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from mait_code.commands import settings_derived
 from mait_code.commands.output import path_text
@@ -12,7 +12,28 @@ from mait_code.journal import settings
 from mait_code.journal.errors import BadInput, NotFound, Refused
 from mait_code.journal.home import Home
 
-__all__ = ["Change", "change", "change_data_dir", "derived", "listing", "masked", "one", "variables"]
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+__all__ = [
+    "WEIGHTS",
+    "Change",
+    "change",
+    "change_data_dir",
+    "change_weights",
+    "derived",
+    "held",
+    "listing",
+    "masked",
+    "one",
+    "variables",
+    "weights",
+]
+
+#: Settings that say together how the classic ranking weighs: they sum to 1.
+WEIGHTS = ("score-weight-recency", "score-weight-importance", "score-weight-relevance")
+#: How far from 1 their sum may be: three decimals of each are as many as anybody writes.
+_NEARLY = 0.0015
 
 _VARIABLE = re.compile(r"[A-Za-z_][A-Za-z0-9_]*\Z")
 _SECRET_WORDS = ("SECRET", "TOKEN", "PASSWORD", "PASSWD", "KEY", "CREDENTIAL")
@@ -64,6 +85,16 @@ def one(key: str) -> dict[str, Any]:
 def derived() -> list[dict[str, Any]]:
     """What follows from the settings, and can only be read."""
     return [{**found, "value": _shown(found["value"])} for found in settings_derived.listing()]
+
+
+def held(key: str) -> str | None:
+    """What settings.toml says of a key or of env.NAME, as text that `change` takes; None where it says nothing."""
+    said = (
+        settings.extra_environment().get(key[len(_ENV) :])
+        if key.startswith(_ENV)
+        else settings.contents().values.get(key)
+    )
+    return None if said is None else str(said)
 
 
 def _shown(value: object) -> object:
@@ -147,6 +178,26 @@ def _change_variable(key: str, raw: str | None) -> Change:
         notes.append(f"{name} is set in the environment, and wins")
     shown = ["" if held is None else masked(name, held) for held in (before, raw)]
     return Change(key, shown[0], shown[1], "settings", notes)
+
+
+def weights() -> dict[str, str]:
+    """The weights in force, as a form shows them."""
+    return {key: str(settings.value(key)) for key in WEIGHTS}
+
+
+def change_weights(seen: Mapping[str, str], wanted: Mapping[str, str]) -> Change:
+    """Write all weights together. Raises BadInput where they do not sum to 1, forms.ChangedMeanwhile where they are not
+    what was `seen`."""
+    from mait_code.commands import forms, settings_file
+
+    forms.check("the weights", seen, weights())
+    parsed = {key: float(settings.setting(key).parse(wanted[key].strip())) for key in WEIGHTS}
+    total = sum(parsed.values())
+    if abs(total - 1) > _NEARLY:
+        raise BadInput(f"the weights sum to {total:g}, and not to 1", "give more to one and less to another")
+    before = ", ".join(seen[key] for key in WEIGHTS)
+    settings_file.edit(lambda document: document.update(parsed))
+    return Change("score-weights", before, ", ".join(weights().values()), "settings", [])
 
 
 def change_data_dir(raw: str, move: bool | None) -> Change:

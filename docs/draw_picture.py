@@ -37,6 +37,7 @@ SCREENS = {
     "observations": "observations-120x40-light",
     "reminders": "reminders-120x40-dark",
     "review": "review-120x40-light",
+    "settings": "settings-120x40-dark",
     "timeline": "timeline-120x40-dark",
 }
 WIDTH = 88

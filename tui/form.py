@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from textual.binding import BindingType
 
     from mait_code.commands.workspace import Workspace
-    from mait_code.tui.house import House
+    from mait_code.tui.house import Back, House
 
 __all__ = ["Compare", "Field", "Form"]
 
@@ -89,7 +89,7 @@ class Form(Dialog[T], Generic[T]):
 
     `save(ws, seen, wanted)` runs in the workroom: `seen` are the texts that the form began with, `wanted` those it holds. It
     raises forms.ChangedMeanwhile where `seen` is not true any more; the form then shows both sides and asks. Gives the result,
-    or None. `said` says what was done, in a toast with an undo. `memory` as in House.change.
+    or None. `said` says what was done, in a toast with an undo. `memory` and `back` as in House.change.
     """
 
     KEYS_TITLE: ClassVar[str] = "Form"
@@ -108,6 +108,7 @@ class Form(Dialog[T], Generic[T]):
         *,
         now: Callable[[Workspace], Mapping[str, str]] | None = None,
         memory: bool = False,
+        back: Callable[[T], Back | None] | None = None,
     ) -> None:
         super().__init__()
         self._heading = heading
@@ -117,6 +118,7 @@ class Form(Dialog[T], Generic[T]):
         self._said = said
         self._now = now
         self._memory = memory
+        self._back = back
         self._saving = False
 
     @property
@@ -224,7 +226,7 @@ class Form(Dialog[T], Generic[T]):
             return
         finally:
             self._saving = False
-        self.house.told(done, self._said(done.result))
+        self.house.told(done, self._said(done.result), self._back and self._back(done.result))
         self.leave(done.result)
 
     async def action_cancel(self) -> None:

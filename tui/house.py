@@ -6,6 +6,7 @@ It owns what rooms share: the workroom, the watch on the journal, changes with t
 from __future__ import annotations
 
 import asyncio
+from functools import partial
 from typing import TYPE_CHECKING, ClassVar, Generic, TypeVar
 
 from textual.app import App
@@ -33,6 +34,9 @@ if TYPE_CHECKING:
     from mait_code.commands.workspace import Workspace
     from mait_code.tui.watching import Watcher
     from mait_code.tui.working import Workroom
+
+    #: Takes a change back; gives what a person should be told.
+    Back = Callable[[Workspace], list[str]]
 
 __all__ = ["Done", "House"]
 
@@ -97,7 +101,7 @@ class House(App[int]):
         self.workroom = workroom
         self._watcher: Watcher | None = None
         self._typed = TypedAhead(self)
-        self._undoable: list[tuple[list[str], str]] = []
+        self._undoable: list[tuple[Back, str]] = []
         themes.register(self)
         self._begin_with(themes.chosen(self))
 
@@ -206,8 +210,10 @@ class House(App[int]):
         said: str | Callable[[T], str],
         then: Callable[[T], None] | None = None,
         memory: bool = False,
+        back: Callable[[T], Back | None] | None = None,
     ) -> None:
-        """Carry out a change, say so with an undo, and show it. An error becomes one toast. `then` gets the result."""
+        """Carry out a change, say so with an undo, and show it. An error becomes one toast. `then` gets the result. `back`
+        gives of the result what takes the change back, where that is no matter of events: a setting, say."""
 
         async def run() -> None:
             try:
@@ -215,16 +221,16 @@ class House(App[int]):
             except Exception as error:
                 self.tell_error(error)
                 return
-            self.told(done, said if isinstance(said, str) else said(done.result))
+            self.told(done, said if isinstance(said, str) else said(done.result), back and back(done.result))
             if then is not None:
                 then(done.result)
 
         start(self, run, group="changes")
 
-    def told(self, done: Done[Any], said: str) -> None:
-        """Say what a change did, offer to take it back, and show it."""
-        if done.actions:
-            self._undoable.append((done.actions, said))
+    def told(self, done: Done[Any], said: str, back: Back | None = None) -> None:
+        """Say what a change did, offer to take it back (by its actions, or by `back`), and show it."""
+        if back is not None or done.actions:
+            self._undoable.append((back or partial(_taken_back, done.actions), said))
             number = len(self._undoable) - 1
             self.notify(
                 f"{_literal(said)}  [@click=app.take_back({number})]Undo[/] [dim]z[/]",
@@ -247,21 +253,12 @@ class House(App[int]):
             self._take_back(number)
 
     def _take_back(self, number: int) -> None:
-        actions, said = self._undoable.pop(number)
+        back, said = self._undoable.pop(number)
         self.clear_notifications()
-
-        def run(ws: Workspace) -> list[str]:
-            from mait_code.commands import memory_file, undo
-
-            notes: list[str] = []
-            with memory_file.in_step(ws, notes.append, adopts=False):
-                for action in reversed(actions):
-                    notes += undo.undo_named(ws, action).notes
-            return notes
 
         async def take() -> None:
             try:
-                notes = await self.ask(run)
+                notes = await self.ask(back)
             except Exception as error:
                 self.tell_error(error)
                 return
@@ -371,6 +368,17 @@ class House(App[int]):
                 await screen.run_action("cancel")
                 return
         self.exit(0)
+
+
+def _taken_back(actions: list[str], ws: Workspace) -> list[str]:
+    """Take back actions by their ids, the last one first. Gives what a person should be told."""
+    from mait_code.commands import memory_file, undo
+
+    notes: list[str] = []
+    with memory_file.in_step(ws, notes.append, adopts=False):
+        for action in reversed(actions):
+            notes += undo.undo_named(ws, action).notes
+    return notes
 
 
 def _words(error: BaseException) -> str:

@@ -202,6 +202,7 @@ SETTINGS = Table(
         "unset": ("settings:unset", "Return a setting to its default"),
     },
     summary="settings:overview",
+    screen="settings",
 )
 
 PROJECTS = Table(
