@@ -30,6 +30,7 @@ SCREENS = {
     "board": "board-120x40-dark",
     "card": "board-card-120x40-dark",
     "conflicts": "conflicts-120x40-dark",
+    "graph": "graph-120x40-dark",
     "home": "home-120x40-light",
     "inbox": "inbox-120x40-dark",
     "logs": "logs-120x40-light",

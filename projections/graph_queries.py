@@ -13,6 +13,7 @@ from mait_code.projections.graph import UNKNOWN
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from collections.abc import Iterable
     from typing import Any
 
     from mait_code.projections.store import Store
@@ -20,7 +21,7 @@ if TYPE_CHECKING:
     #: Source, relation, target: 12 characters, a name, 12 characters.
     Link = tuple[str, str, str]
 
-__all__ = ["Graph", "Relation", "Thing"]
+__all__ = ["Graph", "Relation", "Thing", "speaking_of"]
 
 _MENTIONED, _LINKED = b'{"kind":"entity.mentioned"', b'{"kind":"entity.linked"'
 
@@ -131,8 +132,9 @@ class Graph:
                 found[id_] = Thing(self._rows[id_])
                 found[id_].mention_count = 0
             found[id_].take_in(thing)
+        shorts = ids.shorts(self._store, "entity")
         for id_, thing in found.items():
-            thing.short = ids.short_of(self._store, id_, type_="entity")
+            thing.short = shorts[id_]
         return found
 
     def canonical(self, id_: str) -> str | None:
@@ -180,6 +182,18 @@ class Graph:
         wanted = " ".join(query.split()).casefold()
         found = [one for one in self.things.values() if any(wanted in n.casefold() for n in (one.name, *one.merged))]
         return sorted(found, key=lambda one: (-one.mention_count, one.name.casefold(), one.id))
+
+
+def speaking_of(store: Store, members: Iterable[str], limit: int) -> list[str]:
+    """The memories (12 characters each) that speak of a thing with these ids, the last told first."""
+    found: dict[str, str] = {}
+    for id_ in sorted(members):
+        for at, line in store.query("SELECT at, line FROM events WHERE entity = ?", (f"entity/{id_}",)):
+            if line.startswith(_MENTIONED):
+                memory = str(orjson.loads(line)["data"].get("memory") or "").partition("/")[2]
+                found[memory] = max(found.get(memory, ""), at)
+    found.pop("", None)
+    return sorted(found, key=lambda memory: (found[memory], memory), reverse=True)[:limit]
 
 
 def _deleted(store: Store, type_: str) -> set[str]:

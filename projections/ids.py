@@ -64,12 +64,14 @@ class Shorts:
         return found
 
 
-def shorts(store: Store) -> dict[str, str]:
-    """The short form of everything in a store whose things have no number, by their 12 characters.
+def shorts(store: Store, type_: str = "") -> dict[str, str]:
+    """The short form of everything in a store (or of one type) whose things have no number, by their 12 characters.
 
     In one pass: in order, nothing shares more with an id than its neighbours do.
     """
-    names = [row[0].partition("/")[2] for row in store.query("SELECT entity FROM entities ORDER BY entity")]
+    within = "WHERE entity >= ? AND entity < ? " if type_ else ""
+    query = f"SELECT entity FROM entities {within}ORDER BY entity"
+    names = [row[0].partition("/")[2] for row in store.query(query, (f"{type_}/", f"{type_}0") if type_ else ())]
     found, before = {}, 0
     for place, name in enumerate(names):
         after = len(_common(name, names[place + 1])) if place + 1 < len(names) else 0

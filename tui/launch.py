@@ -25,6 +25,7 @@ ROOMS: dict[str, tuple[str, str]] = {
     "conflicts": ("conflicts:ConflictsRoom", "conflicts_reading:first"),
     "memory": ("memory:MemoryRoom", "memory_reading:first"),
     "review": ("review:ReviewRoom", "review_reading:first"),
+    "graph": ("graph:GraphRoom", "graph_reading:first"),
     "settings": ("settings:SettingsRoom", "settings_reading:first"),
     "observations": ("observations:ObservationsRoom", "observations_reading:first"),
     "timeline": ("timeline:TimelineRoom", "timeline_reading:first"),

@@ -126,6 +126,11 @@ class OutlineRoom(Room[Outline[T]], Generic[T]):
         return self.query_one(Pane)
 
     @property
+    def told_of(self) -> str | None:
+        """The key of what the pane tells of."""
+        return self.rows.key
+
+    @property
     def find_box(self) -> Input:
         """Where words are typed."""
         return self.query_one("#find", Input)
@@ -166,11 +171,18 @@ class OutlineRoom(Room[Outline[T]], Generic[T]):
 
     # -- the text
 
-    def on_rows_moved(self) -> None:
-        self.moved()
+    def on_rows_moved(self, message: Rows.Moved) -> None:
+        if message.rows is self.rows:
+            self.moved()
+        else:
+            self.tell_of_it()
 
     def moved(self) -> None:
-        """The cursor stands on another row."""
+        """The cursor of the outline stands on another row."""
+        self.tell_of_it()
+
+    def tell_of_it(self) -> None:
+        """Show in the pane what is under the cursor now."""
         if not self._saying:  # one look for however many keys came before it
             self._saying = True
             self.call_after_refresh(self._say)
@@ -181,7 +193,7 @@ class OutlineRoom(Room[Outline[T]], Generic[T]):
             start(self, self._fetch_text, group="text", exclusive=True)
 
     async def _fetch_text(self) -> None:
-        key = self._wanted = self.rows.key
+        key = self._wanted = self.told_of
         asks = None if key is None else self.whole(key)
 
         def ask(ws: Workspace) -> Text | None:
@@ -193,7 +205,7 @@ class OutlineRoom(Room[Outline[T]], Generic[T]):
         except Exception as error:
             self.house.tell_error(error)
             return
-        if not self.stands or key != self.rows.key:
+        if not self.stands or key != self.told_of:
             return
         if key != self._text_of:
             self.pane.scroll_to(y=0, animate=False)

@@ -14,9 +14,28 @@ if TYPE_CHECKING:
     from mait_code.commands.workspace import Workspace
 
 
+#: Things that are listed where nothing else is asked for.
+_USUAL = 20
+
+
+@pass_workspace
+def overview(ws: Workspace, out: Output) -> None:
+    """What `mait-code graph` prints: the most mentioned."""
+    _list(ws, out, "", _USUAL)
+
+
+@command("list")
+@argument("query", nargs=-1)
+@option("--limit", "-n", type=click.IntRange(1, 100_000), default=_USUAL, show_default=True, help="How many at most.")
+@pass_workspace
+def list_things(ws: Workspace, out: Output, query: tuple[str, ...], limit: int) -> None:
+    """List who and what memories speak of, the most mentioned first. QUERY is part of a name."""
+    _list(ws, out, " ".join(query), limit)
+
+
 @command("entities")
 @argument("words", nargs=-1, metavar="[list] [QUERY] | merge SRC DST | remove NAME")
-@option("--limit", "-n", type=click.IntRange(1, 100_000), default=20, show_default=True, help="How many at most.")
+@option("--limit", "-n", type=click.IntRange(1, 100_000), default=_USUAL, show_default=True, help="How many at most.")
 @pass_workspace
 def entities(ws: Workspace, out: Output, words: tuple[str, ...], limit: int) -> None:
     """List who and what memories speak of; merge two of them, or remove one.

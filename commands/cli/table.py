@@ -137,6 +137,16 @@ OBSERVATIONS = Table(
     screen="observations",
 )
 
+GRAPH = Table(
+    "Who and what memories speak of, and how they relate",
+    {
+        "list": ("graph:list_things", "List who and what memories speak of, the most mentioned first"),
+        "relationships": ("graph:relationships", "Show how one of them relates to others"),
+    },
+    summary="graph:overview",
+    screen="graph",
+)
+
 TIMELINE = Table(
     "What happened, on which machine, as it happens",
     {
@@ -267,6 +277,7 @@ ROOT = Table(
         "memory": MEMORY,
         "review": REVIEW,
         "observations": OBSERVATIONS,
+        "graph": GRAPH,
         "sessions": SESSIONS,
         "context": ("context:context", "Print what a session is told when it starts here"),
         "observe": OBSERVE,
