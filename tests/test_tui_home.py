@@ -51,7 +51,7 @@ CHECKS = [
     Check("git", "warn", "the data directory is no git repository", "mait-code init makes it one"),
     Check("store-board", "fail", "it is torn", "--fix makes it again from the journal"),
 ]
-PICTURED = "board inbox reminders conflicts memory review observations timeline logs".split()
+PICTURED = "board inbox reminders conflicts memory review observations graph timeline logs settings".split()
 SOUL = "# Who you are\n\nSay what is so, and what you do not know.\n"
 PAGE = """\
 columns = 2
