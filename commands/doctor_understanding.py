@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from mait_code.commands.model import access
 from mait_code.commands.output import counted
 
 TYPE_CHECKING = False
@@ -29,7 +30,8 @@ def look(ws: Workspace) -> Found:
         yield "understanding", "warn", message, "mait-code observe retry tries again; their evidence is recorded"
     elif failing := [one for one in stands.waiting if one.reason]:
         message = f"{counted(len(failing), 'session')} will be tried again: {failing[-1].reason}"
-        yield "understanding", "ok", message, ""
+        refused = any(status in failing[-1].reason for status in ("401", "403"))
+        yield "understanding", "warn" if refused else "ok", message, "check the key" if refused else ""
 
 
 def _model(stands: Standing) -> tuple[str, str, str, str]:
@@ -38,6 +40,11 @@ def _model(stands: Standing) -> tuple[str, str, str, str]:
     if stands.provider == "none":
         message = "there is no model to ask, so of sessions only the evidence is recorded"
         return "model", "ok", message, ""
+    if missing := access.lacking(stands.provider):
+        message = (
+            f"llm-provider is {stands.provider}, and {missing} is not set: of sessions only the evidence is recorded"
+        )
+        return "model", "warn", message, "set it where Claude Code and its hooks see it, or choose another provider"
     used = f"{stands.spent:,} of {stands.limit:,} tokens today"
     if stands.is_spent:
         message = f"{used}: for the rest of the day only the evidence of sessions is recorded"

@@ -131,6 +131,7 @@ def change(key: str, raw: str | None) -> Change:
     new = None if raw is None else entry.parse(raw)
     if entry.kind == "path" and isinstance(new, str):
         new = path_text(os.path.abspath(settings.native_path(new)))
+    _check(key, new)
     if key == "bridge" and new == "enabled":
         from mait_code.commands import bridge_config
 
@@ -146,6 +147,20 @@ def change(key: str, raw: str | None) -> Change:
     if after.value != before:
         notes += _about_hooks(key)
     return Change(key, _shown(before), _shown(after.value), after.source, notes)
+
+
+def _check(key: str, new: object) -> None:
+    """Raise BadInput where a value is text as it should be, and means nothing all the same."""
+    if new is None:
+        return
+    if key == "capture-by-project":
+        from mait_code.commands.capture import policy
+
+        policy.check(key, str(new))
+    elif key in ("mode", "mode-by-project"):
+        from mait_code.commands.understanding import modes
+
+        modes.check(key, str(new))
 
 
 def _about_hooks(key: str) -> list[str]:

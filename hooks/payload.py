@@ -24,9 +24,9 @@ class Payload:
         self._raw = raw
 
     def text(self, name: str) -> str:
-        """A field that is text, without halves of surrogate pairs."""
+        """A field that is text, without halves of surrogate pairs and NULs, which no path and no text of ours has."""
         value = self._raw.get(name)
-        return value.encode("utf-8", "replace").decode() if type(value) is str else ""
+        return value.encode("utf-8", "replace").decode().replace("\0", "") if type(value) is str else ""
 
     def number(self, name: str) -> float | None:
         """A field that is a number; None where it is missing."""

@@ -44,9 +44,12 @@ def tidy(synced: Callable[[], None] = lambda: None) -> None:
 
 
 def _record(ws: Workspace, path: str, reason: str | None) -> None:
+    import os
+
     from mait_code.commands.capture import recording
 
-    recording.record(ws, path, reason=reason)
+    if os.path.isfile(path):  # the client keeps none of some sessions
+        recording.record(ws, path, reason=reason)
 
 
 def _complete(ws: Workspace, began: float) -> None:

@@ -7,6 +7,7 @@ import os
 import random
 import subprocess
 import sys
+import time
 from concurrent.futures import ThreadPoolExecutor
 from typing import TYPE_CHECKING, Any
 
@@ -366,3 +367,106 @@ def test_two_hundred_megabytes_cost_little_memory(tmp_path: Path) -> None:
     turns_found, peak = map(int, done.stdout.split())
     assert turns_found == 20
     assert peak < 200, f"{peak} MiB"
+
+
+# -- what may not be recorded
+
+
+def choose(monkeypatch: pytest.MonkeyPatch, **chosen: str) -> None:
+    for name, value in chosen.items():
+        monkeypatch.setenv(f"MAIT_CODE_{name.upper()}", value)
+
+
+def everything(tmp_path: Path) -> bytes:
+    return b"".join(path.read_bytes() for path in tmp_path.rglob("*.jsonl") if "data" in path.parts)
+
+
+@pytest.mark.parametrize(
+    "chosen",
+    [
+        {"excluded_projects": "closed"},
+        {"capture": "off"},
+        {"capture_by_project": "closed=off"},
+        {"capture_by_project": "closed=offf"},
+    ],
+    ids=str,
+)
+def test_what_began_where_nothing_may_be_recorded_stays_out_wherever_it_goes(
+    ws: Workspace, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, chosen: dict[str, str]
+) -> None:
+    written = Transcript(tmp_path / "p", directory="/home/user/closed")
+    written.turn("a question of PELICAN")
+    written.directory = "/home/user/open"  # the session went on in another repository
+    written.turn("and one of TERN")
+    choose(monkeypatch, **chosen)
+    assert recording.record(ws, written.path, reason="other").turns == 0
+    monkeypatch.setenv("CLAUDE_PID", "999999")
+    killed = Transcript(tmp_path / "p", directory="/home/user/closed")
+    beginnings.note(ws, killed.path)
+    killed.turn("to be killed: RHINO")
+    beginnings.complete_unfinished(ws)
+    assert rows(ws, "sessions") == []
+    for word in (b"PELICAN", b"TERN", b"RHINO"):
+        assert word not in everything(tmp_path)
+
+
+def test_turns_in_a_place_that_is_kept_out_are_left_out(
+    ws: Workspace, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    choose(monkeypatch, excluded_projects="closed")
+    written = Transcript(tmp_path / "p", directory="/home/user/open")
+    written.turn("one")
+    written.directory = "/home/user/closed"
+    written.turn("two of PELICAN")
+    written.directory = "/home/user/open"
+    written.turn("three")
+    assert recording.record(ws, written.path).turns == 2
+    assert [row["request"] for row in rows(ws, "turns")] == ["one", "three"]
+    assert b"PELICAN" not in everything(tmp_path)
+
+
+def test_one_project_may_be_captured_where_others_are_not(
+    ws: Workspace, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    choose(monkeypatch, capture="off", capture_by_project="open=evidence")
+    here, there = (Transcript(tmp_path / "p", directory=f"/home/user/{name}") for name in ("open", "other"))
+    for written in (here, there):
+        written.turn()
+        recording.record(ws, written.path)
+    assert [row["session_id"] for row in rows(ws, "sessions")] == [here.session]
+
+
+def test_what_has_ended_stays_ended_whoever_reads_it_again(
+    ws: Workspace, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("CLAUDE_PID", "999999")
+    written = Transcript(tmp_path / "p")
+    beginnings.note(ws, written.path)
+    written.turn()
+    recording.record(ws, written.path, hurried=True, reason="other")
+    recording.record(ws, written.path)  # as the worker does
+    assert beginnings.complete_unfinished(ws) == []
+    before = events(ws)
+    written.line(type="system", subtype="written after the end")
+    recording.record(ws, written.path)
+    beginnings.complete_unfinished(ws)
+    assert [row["ended"] for row in rows(ws, "sessions")] == ["other"]
+    assert events(ws) == before
+    beginnings.note(ws, written.path)  # taken up again
+    written.turn("once more")
+    recording.record(ws, written.path, hurried=True)
+    assert beginnings.complete_unfinished(ws) == [written.path]
+    assert [row["ended"] for row in rows(ws, "sessions")] == ["lost"]
+
+
+@pytest.mark.skipif(not hasattr(time, "CLOCK_BOOTTIME"), reason="this system does not tell when it started")
+def test_a_process_of_before_the_machine_started_is_gone(
+    ws: Workspace, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("CLAUDE_PID", str(os.getpid()))
+    written = Transcript(tmp_path / "p")
+    beginnings.note(ws, written.path)
+    written.turn()
+    assert beginnings.complete_unfinished(ws) == []
+    os.utime(written.path, (1e9, 1e9))
+    assert beginnings.complete_unfinished(ws) == [written.path]

@@ -542,3 +542,35 @@ def test_what_follows_from_settings_can_be_read_and_not_set(cli: Callable[..., A
     refused = cli("settings", "set", "memory-db-path", "/elsewhere")
     assert refused.code == 2
     assert "can be read, not set" in refused.err
+
+
+@pytest.mark.parametrize(
+    ("key", "value", "said"),
+    [
+        ("capture-by-project", "acme/shop=offf", "'acme/shop=offf'"),
+        ("capture-by-project", "acme/shop", "'acme/shop'"),
+        ("capture-by-project", "a=off,=off", "'=off'"),
+        ("mode", "cookign", "there is no mode 'cookign'"),
+        ("mode-by-project", "acme/paper=cookign", "there is no mode 'cookign'"),
+        ("mode-by-project", "=code", "takes pairs"),
+    ],
+)
+def test_text_that_means_nothing_is_refused(cli: Callable[..., Any], key: str, value: str, said: str) -> None:
+    refused = cli("settings", "set", key, value)
+    assert refused.code == 2
+    assert said in refused.err
+    assert settings.resolve(key).source == "default"
+
+
+@pytest.mark.parametrize(
+    ("key", "value"),
+    [
+        ("capture-by-project", "acme/shop=off, work*=Evidence"),
+        ("capture-by-project", "none"),
+        ("mode", "research"),
+        ("mode-by-project", "acme/paper=research,work*=code"),
+    ],
+)
+def test_text_that_means_something_is_taken(cli: Callable[..., Any], key: str, value: str) -> None:
+    assert cli("settings", "set", key, value).code == 0
+    assert settings.value(key) == value

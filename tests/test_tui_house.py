@@ -22,8 +22,9 @@ from mait_code.commands.workspace import Workspace
 from mait_code.journal.errors import Refused
 from mait_code.tui import launch
 from mait_code.tui.board import BoardRoom
+from mait_code.tui.changing import _literal
 from mait_code.tui.cheat_sheet import CheatSheet
-from mait_code.tui.house import House, _literal
+from mait_code.tui.house import House
 from mait_code.tui.room import Room
 from mait_code.tui.text_lines import cell_len, fitted, wrapped
 from mait_code.tui.watching import Watcher

@@ -21,7 +21,7 @@ from transcripts import Transcript
 from two_machines import Machine, exchange
 
 from mait_code.commands.capture import recording
-from mait_code.commands.model import spending
+from mait_code.commands.model import access, spending
 from mait_code.commands.understanding import conversation, modes, progress, take_up, understand, windows
 from mait_code.commands.understanding.windows import Place
 from mait_code.commands.workspace import Workspace
@@ -940,6 +940,28 @@ def test_a_mode_that_cannot_be_used_is_said_and_code_takes_its_place(
     assert (mode.name, bool(fault)) == ("code", True)
     checks = {one["name"]: one["level"] for one in cli("doctor", "--json").json["checks"]}
     assert checks["mode"] == "warn"
+
+
+@pytest.mark.parametrize(
+    ("provider", "missing"), [("anthropic", "ANTHROPIC_API_KEY"), ("openai-compatible", "OPENAI_BASE_URL")]
+)
+def test_a_provider_that_lacks_its_key_is_not_asked_and_doctor_says_so(
+    ws: Workspace, home: Path, monkeypatch: pytest.MonkeyPatch, cli: Cli, provider: str, missing: str
+) -> None:
+    for name in [name for name in os.environ if name.startswith(("ANTHROPIC_", "OPENAI_"))]:
+        monkeypatch.delenv(name)
+    monkeypatch.setenv("MAIT_CODE_LLM_PROVIDER", provider)
+    check = next(one for one in cli("doctor", "--json").json["checks"] if one["name"] == "model")
+    assert (check["level"], missing in check["message"]) == ("warn", True)
+    with pytest.raises(access.NoModel, match=f"{missing} is not set"):
+        access.ask("what?", access.Tool("answer", "", {"type": "object"}), model="haiku", limit=1)
+
+
+def test_a_session_without_a_transcript_is_no_fault(home: Path, cli: Cli) -> None:
+    """The client keeps none where it was told to keep no session."""
+    worker.finish(str(home / "nowhere.jsonl"), "other")
+    runs = {one["command"]: one["outcome"] for one in cli("logs", "--json").json if one["command"].startswith("worker")}
+    assert runs["worker record"] == "ok"
 
 
 @pytest.mark.parametrize("name", ["../code", "", "no such", "a/b", "CODE", "x" * 200])

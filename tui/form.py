@@ -27,7 +27,8 @@ if TYPE_CHECKING:
     from textual.binding import BindingType
 
     from mait_code.commands.workspace import Workspace
-    from mait_code.tui.house import Back, House
+    from mait_code.tui.changing import Back
+    from mait_code.tui.house import House
 
 __all__ = ["Compare", "Field", "Form"]
 

@@ -6,8 +6,7 @@ It owns what rooms share: the workroom, the watch on the journal, changes with t
 from __future__ import annotations
 
 import asyncio
-from functools import partial
-from typing import TYPE_CHECKING, ClassVar, Generic, TypeVar
+from typing import TYPE_CHECKING, ClassVar, TypeVar
 
 from textual.app import App
 from textual.binding import Binding
@@ -18,6 +17,7 @@ from textual.message import Message
 from mait_code.commands.output import visible
 from mait_code.journal.errors import MaitError
 from mait_code.tui import themes
+from mait_code.tui.changing import Changing
 from mait_code.tui.keys_wait import start
 from mait_code.tui.room import Room
 from mait_code.tui.typed_ahead import TypedAhead
@@ -35,10 +35,7 @@ if TYPE_CHECKING:
     from mait_code.tui.watching import Watcher
     from mait_code.tui.working import Workroom
 
-    #: Takes a change back; gives what a person should be told.
-    Back = Callable[[Workspace], list[str]]
-
-__all__ = ["Done", "House"]
+__all__ = ["House"]
 
 T = TypeVar("T")
 
@@ -52,22 +49,9 @@ _AGAIN = 0.3
 #: Seconds after which the journal is watched: loading what watches it would hold up the first picture. What happens before that
 #: is told when the watch stands.
 _WATCHED_AFTER = 0.25
-#: Seconds that a toast with an undo stays.
-_UNDO_STAYS = 8.0
 
 
-class Done(Generic[T]):
-    """What a change did: its result, the actions it wrote, and what a person should be told besides."""
-
-    __slots__ = ("actions", "notes", "result")
-
-    def __init__(self, result: T, actions: list[str], notes: list[str]) -> None:
-        self.result = result
-        self.actions = actions
-        self.notes = notes
-
-
-class House(App[int]):
+class House(Changing):
     """Runs one room, and those that are opened from it. `run()` ends with exit code 0 unless something broke."""
 
     KEYS_TITLE: ClassVar[str] = "Everywhere"
@@ -101,7 +85,6 @@ class House(App[int]):
         self.workroom = workroom
         self._watcher: Watcher | None = None
         self._typed = TypedAhead(self)
-        self._undoable: list[tuple[Back, str]] = []
         themes.register(self)
         self._begin_with(themes.chosen(self))
 
@@ -157,7 +140,7 @@ class House(App[int]):
             self._watcher.stop()
         self.workroom.close()
 
-    # -- asking and doing
+    # -- asking
 
     async def ask(self, task: Callable[[Workspace], T]) -> T:
         """The answer of a question to the stores, asked in the workroom. Raises what it raises."""
@@ -181,92 +164,6 @@ class House(App[int]):
         if behind:
             self.set_timer(_AGAIN, self.look_again)
         return answer
-
-    async def do(self, task: Callable[[Workspace], T], memory: bool = False) -> Done[T]:
-        """Carry out a change in the workroom. Raises what the command raises. `memory`: it may touch memories, so MEMORY.md
-        is kept in step."""
-
-        def run(ws: Workspace) -> Done[T]:
-            journal = ws.journal
-            before = len(journal.actions)
-            journal.masked.clear()
-            notes: list[str] = []
-            if memory:
-                from mait_code.commands import memory_file
-
-                with memory_file.in_step(ws, notes.append):
-                    result = task(ws)
-            else:
-                result = task(ws)
-            notes += dict.fromkeys(journal.masked)
-            notes += getattr(result, "notes", ())
-            return Done(result, journal.actions[before:], notes)
-
-        return await self.ask(run)
-
-    def change(
-        self,
-        task: Callable[[Workspace], T],
-        said: str | Callable[[T], str],
-        then: Callable[[T], None] | None = None,
-        memory: bool = False,
-        back: Callable[[T], Back | None] | None = None,
-    ) -> None:
-        """Carry out a change, say so with an undo, and show it. An error becomes one toast. `then` gets the result. `back`
-        gives of the result what takes the change back, where that is no matter of events: a setting, say."""
-
-        async def run() -> None:
-            try:
-                done = await self.do(task, memory)
-            except Exception as error:
-                self.tell_error(error)
-                return
-            self.told(done, said if isinstance(said, str) else said(done.result), back and back(done.result))
-            if then is not None:
-                then(done.result)
-
-        start(self, run, group="changes")
-
-    def told(self, done: Done[Any], said: str, back: Back | None = None) -> None:
-        """Say what a change did, offer to take it back (by its actions, or by `back`), and show it."""
-        if back is not None or done.actions:
-            self._undoable.append((back or partial(_taken_back, done.actions), said))
-            number = len(self._undoable) - 1
-            self.notify(
-                f"{_literal(said)}  [@click=app.take_back({number})]Undo[/] [dim]z[/]",
-                timeout=_UNDO_STAYS,
-            )
-        for note in done.notes:
-            self.tell(note)
-        self.look_again()
-
-    def action_undo(self) -> None:
-        """Take back the last change made in this house that stands."""
-        if not self._undoable:
-            self.tell("Nothing was changed here that could be taken back; mait-code undo reaches further.")
-            return
-        self._take_back(len(self._undoable) - 1)
-
-    def action_take_back(self, number: int) -> None:
-        """Take back a change by its number: the toast's own."""
-        if number < len(self._undoable):
-            self._take_back(number)
-
-    def _take_back(self, number: int) -> None:
-        back, said = self._undoable.pop(number)
-        self.clear_notifications()
-
-        async def take() -> None:
-            try:
-                notes = await self.ask(back)
-            except Exception as error:
-                self.tell_error(error)
-                return
-            for note in [f"Taken back: {said}", *notes]:
-                self.tell(note)
-            self.look_again()
-
-        start(self, take, group="changes")
 
     # -- telling
 
@@ -370,17 +267,6 @@ class House(App[int]):
         self.exit(0)
 
 
-def _taken_back(actions: list[str], ws: Workspace) -> list[str]:
-    """Take back actions by their ids, the last one first. Gives what a person should be told."""
-    from mait_code.commands import memory_file, undo
-
-    notes: list[str] = []
-    with memory_file.in_step(ws, notes.append, adopts=False):
-        for action in reversed(actions):
-            notes += undo.undo_named(ws, action).notes
-    return notes
-
-
 def _words(error: BaseException) -> str:
     if isinstance(error, MaitError):
         return f"{error.message}\n{error.hint}" if error.hint else error.message
@@ -394,8 +280,3 @@ def _words(error: BaseException) -> str:
     path = write_traceback(error)
     noted = f"; it is noted in {path}" if path else ""
     return f"unexpected {type(error).__name__}: {error}\nthis is a fault of ours{noted}"
-
-
-def _literal(text: str) -> str:
-    """Text as itself where markup is read."""
-    return visible(text).replace("[", "\\[")

@@ -75,6 +75,9 @@ def hand_over(ws: Workspace, path: str, size: int) -> None:
 def _is_over(cursor: Cursor, written: float) -> bool:
     if not cursor.pid:
         return time.time() - written > _LONG_AGO
+    clock = getattr(time, "CLOCK_BOOTTIME", None)
+    if clock is not None and written < time.time() - time.clock_gettime(clock):
+        return True  # written before this machine started: another process has that number now
     try:
         os.kill(cursor.pid, 0)
     except ProcessLookupError:

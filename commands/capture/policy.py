@@ -11,9 +11,8 @@ CHOICES = ("understanding", "evidence", "off")
 
 def capture_in(directory: str) -> str:
     """understanding, evidence or off, for sessions in a directory."""
-    chosen = str(settings.value("capture"))
-    excluded, special = str(settings.value("excluded-projects")), str(settings.value("capture-by-project"))
-    if chosen == "off" or excluded == special == NONE:
+    chosen, excluded, special = _settings()
+    if excluded == special == NONE:
         return chosen
     from mait_code.commands import project
 
@@ -21,7 +20,42 @@ def capture_in(directory: str) -> str:
     if any(_matches(name, one) for one in _listed(excluded)):
         return "off"
     choice = by_project(special, name).lower()
-    return choice if choice in CHOICES else chosen
+    # What was chosen for it and cannot be read was chosen to keep something out.
+    return choice if choice in CHOICES else "off" if choice else chosen
+
+
+def capture_of(path: str) -> str:
+    """The same for a session, by its transcript: by where it began, wherever it went on to. Raises OSError."""
+    chosen, excluded, special = _settings()
+    return chosen if excluded == special == NONE else capture_in(directory_of(path))
+
+
+def _settings() -> tuple[str, str, str]:
+    chosen, excluded, special = (
+        str(settings.value(key)) for key in ("capture", "excluded-projects", "capture-by-project")
+    )
+    return chosen, excluded, special
+
+
+def directory_of(path: str) -> str:
+    """The directory that a session was begun in; empty where its transcript does not say. Raises OSError."""
+    from mait_code.commands.capture import lines
+
+    found = (lines.text(line.record.get("cwd")) for line in lines.read(path))
+    return next((one for one in found if one), "")
+
+
+def check(setting: str, raw: str) -> None:
+    """Raises BadInput where a value of `capture-by-project` is none."""
+    from mait_code.journal.errors import BadInput
+
+    for one in _listed(raw):
+        pattern, _, choice = one.rpartition("=")
+        if not pattern.strip() or choice.strip().lower() not in CHOICES:
+            raise BadInput(
+                f"{setting} takes pairs such as acme/shop=off, with commas between, not {one.strip()!r}",
+                f"what can be chosen is {', '.join(CHOICES)}; {NONE} is for no project",
+            )
 
 
 def by_project(setting: str, name: str | None) -> str:

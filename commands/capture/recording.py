@@ -12,7 +12,7 @@ from contextlib import contextmanager
 
 import orjson
 
-from mait_code.commands.capture import cursors, evidence, lines, turns
+from mait_code.commands.capture import cursors, evidence, lines, policy, turns
 from mait_code.journal import ids, settings
 from mait_code.projections import register
 
@@ -61,6 +61,7 @@ def record(
 ) -> Recorded:
     """Record what is new in a transcript and in those of its subagents.
 
+    Nothing is recorded of a session that began where `capture` is off, nor of turns while it was in such a place.
     `reason` says why the session ended, where it did. `answer` is the last one, which the transcript may not hold yet.
     `hurried` is for hooks, which wait for nobody, and without `folds` somebody else reads the store at once. `closes` says
     that nothing more is to come, though no reason is known now.
@@ -83,6 +84,12 @@ def observing(ws: Workspace) -> Iterator[None]:
 def _record(ws: Workspace, path: str, reason: str | None, answer: str, pace: _Pace, closes: bool) -> Recorded:
     found = Recorded(session_of(path))
     cursor = cursors.load(ws.home, path)
+    if policy.capture_of(path) == "off":
+        cursor.size, cursor.closed = os.path.getsize(path), bool(reason) or closes
+        cursors.store(ws.home, cursor)
+        return found
+    if pace.hurried and not reason:
+        cursor.closed = False  # the session goes on: its client runs the hook
     agents = [
         (agent_path, agent, own)
         for agent_path, agent in agents_of(path)
@@ -172,9 +179,13 @@ def _record_file(
     start = cursor.place if cursor.place < size and _is_there(path, cursor) else 0
     batch: list[Turn] = []
     last: Turn | None = None
+    may: dict[str, bool] = {}
     for turn in turns.read(lines.read(path, start), agent):
         last = turn
-        batch.append(turn)
+        if turn.directory not in may:
+            may[turn.directory] = not turn.directory or policy.capture_in(turn.directory) != "off"
+        if may[turn.directory]:
+            batch.append(turn)
         if len(batch) >= _AT_A_TIME:
             found.turns += _write(ws, batch, found, pace)
             batch = []
@@ -184,7 +195,7 @@ def _record_file(
         found.turns += _write(ws, batch, found, pace, ending)
     if last is not None:
         cursor.place, cursor.uuid = last.start, last.uuid
-    cursor.size, cursor.closed = size, False
+    cursor.size = size
     cursors.store(ws.home, cursor)
 
 

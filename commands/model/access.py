@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from mait_code.commands.model.answers import Answer
     from mait_code.journal.home import Home
 
-__all__ = ["Question", "Tool", "ask", "provider"]
+__all__ = ["Question", "Tool", "ask", "lacking", "provider"]
 
 _TRIES = 3
 
@@ -70,6 +70,17 @@ def provider() -> str:
     return "claude" if claude.program() else "none"
 
 
+def lacking(who: str) -> str:
+    """The variable without which a provider cannot be asked; empty where nothing is missing."""
+    if who == "anthropic":
+        from mait_code.commands.model import anthropic
+
+        return "" if anthropic.is_set() else "ANTHROPIC_API_KEY"
+    if who == "openai-compatible" and not any(os.environ.get(name) for name in ("OPENAI_BASE_URL", "OPENAI_API_KEY")):
+        return "OPENAI_BASE_URL"
+    return ""
+
+
 def _take_settings() -> None:
     """The variables of the [env] table, which commands have taken already and hooks have not."""
     for name, value in settings.extra_environment().items():
@@ -102,6 +113,8 @@ def ask(
 
 
 def _asking(who: str, chosen: str) -> Callable[[Question, float], Answer]:
+    if missing := lacking(who):
+        raise NoModel(f"llm-provider is {who}, and {missing} is not set", "set it where hooks see it; nothing was sent")
     if who == "anthropic":
         from mait_code.commands.model import anthropic
 

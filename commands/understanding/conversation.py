@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
     from mait_code.commands.capture.lines import Line
 
-__all__ = ["Piece", "directory_of", "read"]
+__all__ = ["Piece", "read"]
 
 #: Characters of a request or an answer; of more the beginning and the end are kept.
 _LONGEST = 400_000
@@ -73,12 +73,6 @@ def read(path: str, start: int = 0, is_ours: Callable[[str], bool] = lambda _uui
             calls.clear()
         if ours:
             yield from _pieces(line, request, calls)
-
-
-def directory_of(path: str) -> str:
-    """The directory that a session was begun in; empty where it does not say. Raises OSError."""
-    found = (lines.text(line.record.get("cwd")) for line in lines.read(path))
-    return next((one for one in found if one), "")
 
 
 def _pieces(line: Line, request: str | None, calls: dict[str, turns.Call]) -> Iterator[Piece]:

@@ -54,6 +54,21 @@ def names(home: Home) -> list[str]:
     return sorted(found)
 
 
+def check(setting: str, raw: str) -> None:
+    """Raises BadInput where a value of `mode` or `mode-by-project` names a mode that there is not."""
+    from mait_code.journal.home import Home
+
+    known = names(Home(str(settings.value("data-dir"))))
+    pairs = [one.rpartition("=") for one in raw.split(",")] if setting != "mode" and raw != policy.NONE else []
+    wanted = [raw] if setting == "mode" else [choice for _, _, choice in pairs]
+    for one in wanted:
+        if one.strip() not in known:
+            raise BadInput(f"{setting}: there is no mode {one.strip()!r}", f"there are {', '.join(known)}")
+    for pattern, _, choice in pairs:
+        if not pattern.strip():
+            raise BadInput(f"{setting} takes pairs such as acme/paper=research, not {choice!r}")
+
+
 def chosen(project: str | None) -> str:
     """The name of the mode for a project, as the settings `mode` and `mode-by-project` say."""
     special = policy.by_project(str(settings.value("mode-by-project")), project)

@@ -26,8 +26,9 @@ from mait_code.projections import register
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Iterator
 
+    from mait_code.commands.understanding.conversation import Piece
     from mait_code.commands.workspace import Workspace
 
 __all__ = ["Outcome", "from_record", "take_up", "understand"]
@@ -94,7 +95,7 @@ def from_record(ws: Workspace, path: str, budget_seconds: float) -> Outcome:
     and what the journal raises."""
     if not os.path.isfile(path):
         raise NotFound(f"{path} is no transcript", "they are under ~/.claude/projects, and end with .jsonl")
-    if policy.capture_in(conversation.directory_of(path)) != "off":
+    if policy.capture_of(path) != "off":
         recording.record(ws, path)
     return understand(ws, path, budget_seconds=budget_seconds, at_once=True, others=False)
 
@@ -133,7 +134,7 @@ class _Run:
 
         if not os.path.isfile(self._path):
             return self._ended("off", "there is no such transcript")
-        if policy.capture_in(conversation.directory_of(self._path)) != "understanding":
+        if policy.capture_of(self._path) != "understanding":
             return self._ended("off", "capture is not understanding here")
         lock = progress.lock(self._ws.home, self._path)
         if not lock.acquire(0):
@@ -165,7 +166,7 @@ class _Run:
         if self._at_once and not all(map(self._parked_again, list(held.parked))):
             return self._found
         begin = self._begin()
-        for window in windows.cut(conversation.read(self._path, begin.offset, self._is_ours), begin):
+        for window in windows.cut(self._pieces(begin), begin):
             if not self._one(window):
                 return self._found
             held.place, held.line, held.uuid = window.end, window.line, window.uuid
@@ -177,6 +178,16 @@ class _Run:
         return self._found
 
     # -- windows ------------------------------------------------------------------------------------------------------
+
+    def _pieces(self, begin: Place) -> Iterator[Piece]:
+        """What was said from a place on, without what was said while the session was where nothing may be understood."""
+        allowed: dict[str, bool] = {}
+        for piece in conversation.read(self._path, begin.offset, self._is_ours):
+            where = piece.directory
+            if where not in allowed:
+                allowed[where] = not where or policy.capture_in(where) == "understanding"
+            if allowed[where]:
+                yield piece
 
     def _begin(self) -> Place:
         """Where the next window begins: behind the last line that was understood, here or by whoever stored more.
@@ -225,7 +236,7 @@ class _Run:
 
     def _parked_again(self, parked: Parked) -> bool:
         """Try a window that was put aside, as it was then. False where it is no use going on."""
-        pieces = conversation.read(self._path, parked.begin.offset, self._is_ours)
+        pieces = self._pieces(parked.begin)
         limit = (parked.end.offset, parked.end.part)
         inside = takewhile(lambda piece: (piece.start, 0) < limit, pieces)
         window = next(windows.cut(inside, parked.begin), None)
