@@ -208,6 +208,8 @@ def test_dry_run_shows_and_writes_nothing(cli: Callable[..., Result], claude: Pa
         ("[]", "no JSON object"),
         ('{"hooks": []}', "hooks is no object"),
         ('{"hooks": {"Stop": {}}}', "hooks.Stop is no list"),
+        ('{"hooks": {"Stop": ["x"]}}', "hooks.Stop has an entry that is none"),
+        ('{"hooks": {"Stop": [{"hooks": "x"}]}}', "hooks.Stop has an entry that is none"),
         ('{"a": NaN}', "line 1"),
         ('{"a": "\\ud800"}', "line 1"),
         (b'{"a": "\xff"}', "not UTF-8"),
@@ -522,7 +524,12 @@ def test_a_file_of_comments_costs_no_parser(program: Callable[..., Finished], ho
 def test_purge_takes_the_data_too(cli: Callable[..., Result], home: Path, claude: Path) -> None:
     cli("install")
     cli("inbox", "add", "a thought")
-    assert cli("uninstall", "--purge-data").code == 0
+    asked = cli("uninstall", "--purge-data")
+    assert (asked.code, "--yes" in asked.err) == (1, True)
+    assert (home / "data").exists()
+    assert cli("uninstall", "--purge-data", "--dry-run").code == 0
+    assert (home / "data").exists()
+    assert cli("uninstall", "--purge-data", "--yes").code == 0
     assert not (home / "data").exists()
     assert cli("inbox", "count").out.strip() == "0"
 
@@ -533,7 +540,7 @@ def test_purge_refuses_what_is_no_journal(cli: Callable[..., Result], home: Path
     other.mkdir()
     (other / "one.jpg").write_bytes(b"x")
     before = tree(claude)
-    done = cli("uninstall", "--purge-data", "--data-dir", str(other))
+    done = cli("uninstall", "--purge-data", "--yes", "--data-dir", str(other))
     assert done.code == 1
     assert (other / "one.jpg").is_file()
     assert tree(claude) == before

@@ -65,18 +65,37 @@ def _print(out: Output, outcome: Outcome, nothing: str) -> None:
 
 @command("uninstall")
 @option("--claude-dir", metavar="DIR", help="The client's directory (by default $CLAUDE_CONFIG_DIR, else ~/.claude).")
-@option("--purge-data", is_flag=True, help="Delete the data directory too: everything that was recorded.")
+@option("--purge-data", is_flag=True, help="Delete the data directory too: everything that was recorded. Asks first.")
+@option("--yes", is_flag=True, help="With --purge-data: do not ask.")
 @option("--dry-run", is_flag=True, help="Only show what would change.")
 @pass_workspace
-def uninstall(ws: Workspace, out: Output, claude_dir: str | None, purge_data: bool, dry_run: bool) -> None:
+def uninstall(ws: Workspace, out: Output, claude_dir: str | None, purge_data: bool, yes: bool, dry_run: bool) -> None:
     """Take mait-code out of Claude Code, and leave its files as they were.
 
     Your data stays unless you say --purge-data; the program itself goes the way it came (uv tool, pipx, pip).
     """
     from mait_code.commands.install import installing
 
+    if purge_data and not (yes or dry_run):
+        _ask_before_purging(ws.home.data)
     outcome = installing.uninstall(ws, claude_dir, purge_data, dry_run)
     _print(out, outcome, "Nothing to take out: mait-code is not installed there.")
+
+
+def _ask_before_purging(data: str) -> None:
+    """Raises Refused where nobody says yes: what is not on another machine or remote is gone for good."""
+    import sys
+
+    from mait_code.commands.output import path_text
+    from mait_code.journal.errors import Refused
+
+    agreed = False
+    if sys.stdin.isatty():
+        import click
+
+        agreed = click.confirm(f"Delete {path_text(data)} and everything in it?", err=True)
+    if not agreed:
+        raise Refused(f"{path_text(data)} stays, and nothing was taken out", "--yes deletes it without a question")
 
 
 @command("update")

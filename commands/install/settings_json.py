@@ -38,6 +38,9 @@ def parse(path: str, raw: bytes | None) -> Document:
     for event, groups in (hooks or {}).items():
         if event in EVENTS and type(groups) is not list:
             raise Refused(f"{path} is malformed: hooks.{event} is no list", hint)
+        for group in groups if event in EVENTS else ():
+            if type(group) is not dict or type(group.get("hooks", [])) is not list:
+                raise Refused(f"{path} is malformed: hooks.{event} has an entry that is none", hint)
     return document
 
 
