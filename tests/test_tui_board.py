@@ -562,6 +562,23 @@ def test_picture(cards: dict[str, str], size: tuple[int, int], theme: str, monke
     run(go())
 
 
+def test_a_theme_that_is_chosen_meanwhile_looks_the_same(cards: dict[str, str]) -> None:
+    async def go() -> None:
+        async with opened(BoardRoom, (80, 24)) as hand:
+            await go_to(hand, cards["Fix"])
+            before = hand.picture()
+            hand.house.theme = "mait-light"
+            await hand.rest()
+            await hand.pilot.pause(0.3)
+            light = hand.picture()
+            assert light != before
+        async with opened(BoardRoom, (80, 24)) as hand:
+            await go_to(hand, cards["Fix"])
+            assert hand.picture() == light
+
+    run(go())
+
+
 @pytest.mark.parametrize(
     ("name", "keys"), [("card", "3 enter"), ("edit", "3 e"), ("keys", "question_mark"), ("project", "p")]
 )
