@@ -51,7 +51,7 @@ def test_segments_copied(part: int) -> None:
 @pytest.mark.slow
 @pytest.mark.parametrize("part", range(2))
 def test_no_conflict_where_everybody_knew_everything(part: int) -> None:
-    histories.play(Sequential, 30, histories.STEPS, part)
+    histories.play(Sequential, 20, histories.STEPS, part)
 
 
 @pytest.mark.slow
@@ -64,8 +64,8 @@ def test_real_git(part: int) -> None:
 @pytest.mark.slow
 def test_segments_copied_as_never_before() -> None:
     number = int.from_bytes(os.urandom(4), "big")
-    sys.stdout.write(f"again: python tests/convergence --copied 100 --each 100 --seed {number} --shrink\n")
-    histories.play(Concurrent, 100, histories.STEPS, number)
+    sys.stdout.write(f"again: python tests/convergence --copied 60 --each 60 --seed {number} --shrink\n")
+    histories.play(Concurrent, 60, histories.STEPS, number)
 
 
 @pytest.mark.parametrize(
